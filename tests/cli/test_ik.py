@@ -256,7 +256,7 @@ def test_matrices_that_cannot_be(linkwise: Callable, tmp_path: Path, text: str, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "nothing says which pose"),
+        ([], "the target pose is missing"),
         (["nothing.csv"], "nothing.csv: there is no such file"),
         (["a.csv", "--position", "1,0,0"], "'TARGETS' and '--position' at once"),
         (["--position", "1,0"], "'1,0' is 2 numbers; expected X,Y,Z in m"),

@@ -48,7 +48,7 @@ def test_a_long_motion_is_summarised(linkwise: Callable, arm_file: Path, motion_
     units = [word for word in row.replace("slide 100%", "").split() if word.startswith("m")]
     assert units == ["m", "m/s", "m/s²"]
     alike = linkwise("run", "planar_2r", motion_file(2, 50), "--no-figures").out
-    assert "position [rad]  peak speed [rad/s]  peak acceleration [rad/s²]" in alike
+    assert "position [rad]  peak velocity [rad/s]  peak acceleration [rad/s²]" in alike
 
 
 def test_joints_csv_holds_the_very_numbers(

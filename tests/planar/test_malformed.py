@@ -57,7 +57,7 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
     (link, {"at": (0, 0)}, "at is (0, 0)", "3 finite numbers: x, y (m) and the angle (rad)"),
     (link, {"joint": "free", "a": 1.0}, "a is 1.0", "0 for a free link"),
     (link, {"joint": "free", "at": (1, 0, 0)}, "at is (1.0, 0.0, 0.0)", "0 for a free link"),
-    (link, {"limits": (1, 0)}, "limits is (1, 0)", "the least first"),
+    (link, {"limits": (1, 0)}, "limits is (1, 0)", "the lower limit first"),
     (link, {"limits": (NAN, 0)}, "limits is (nan, 0)", "neither NaN"),
     (link, {"limits": 3}, "limits is 3", "two numbers"),
     (link, {"limits": (INF, INF)}, "limits is (inf, inf)", "two numbers"),

@@ -92,7 +92,7 @@ def test_a_file_of_a_floating_base_is_read(tmp_path):
     assert motion.efforts[0][:3] == pytest.approx([0.0, 0.0, 3 * 9.81], abs=0.05)
     assert motion.series("effort")[2][:6] == BASE_EFFORTS
     assert motion.series("position")[3] == ("m",) * 3 + ("quaternion",) * 4 + ("rad",)
-    assert motion.series("speed")[3] == ("m/s",) * 3 + ("rad/s",) * 4
+    assert motion.series("velocity")[3] == ("m/s",) * 3 + ("rad/s",) * 4
     assert motion.series("effort")[3] == ("N",) * 3 + ("N m",) * 4
 
 
@@ -210,7 +210,7 @@ def test_curves_keep_their_peaks():
 
 def test_units_follow_the_joints():
     motion = ShownMotion.of(crank(), turning())
-    assert [motion.series(kind)[3][2] for kind in ("position", "speed", "acceleration", "effort")] == [
+    assert [motion.series(kind)[3][2] for kind in ("position", "velocity", "acceleration", "effort")] == [
         "m",
         "m/s",
         "m/s²",

@@ -38,7 +38,7 @@ class Distances:
     def nearest(self) -> Any:
         """Names of the two of the least distance: a pair, or for a batch an array (..., 2)."""
         if not self.pairs:
-            raise ArgumentError("there is no pair of shapes or obstacles that is looked at")
+            raise ArgumentError("there is no pair of shapes or obstacles to check")
         return np.array(self.pairs)[self.distance.argmin(axis=-1)]
 
 

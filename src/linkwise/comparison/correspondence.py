@@ -33,8 +33,7 @@ from linkwise.comparison.fit import (
     with_followers,
 )
 from linkwise.comparison.result import Comparison
-from linkwise.errors import ArgumentError, shown
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.quaternion import (
     axis_and_angle,
     quaternion_rotation,
@@ -124,8 +123,7 @@ def compare(
     number_within("tol", tol, math.ulp(0.0), sys.float_info.max, "a number above 0, m and rad")
     generator("seed", seed)
     for name, tree in (("a", a), ("b", b)):
-        if not isinstance(tree, Tree):
-            raise ArgumentError(f"{name} is {shown(tree)}; expected a Mechanism (load() makes one of a file)")
+        require_tree(tree, name)
         tree.require_numbers("compare")
     first, second = chain_of(a, link_a), chain_of(b, link_b)
     texts = kinds_differ(first.axes, second.axes)

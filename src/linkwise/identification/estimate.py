@@ -205,7 +205,7 @@ def _spread(slow: npt.NDArray[np.bool_], decimate: int) -> npt.NDArray[np.bool_]
 
 def _check_enough(system: MotionEquations, labels: tuple[str, ...]) -> None:
     if not labels:
-        raise ArgumentError("nothing is left to be found: all base parameters are known")
+        raise ArgumentError("no parameter is left to identify: all base parameters are known")
     if system.counts.sum() <= len(labels):
         raise ArgumentError(
             f"there are {system.counts.sum()} equations, one for each sample and effort; expected more than {len(labels)}, "

@@ -114,7 +114,7 @@ def identify(
 def _checked(tree: Tree, **arrays: Any) -> dict[str, FloatArray]:
     """The four arrays, of the same samples."""
     if not tree.nv:
-        raise ArgumentError(f"{tree.name!r} has no joints, and so nothing that could be identified")
+        raise ArgumentError(f"{tree.name!r} has no joints: no parameter can be identified")
     motion = {}
     for field, value in arrays.items():
         size = tree.nq if field == "q" else tree.nv

@@ -168,7 +168,7 @@ def exciting_trajectory(
     """
     mech.require_numbers("exciting_trajectory")
     if not mech.nv:
-        raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
+        raise ArgumentError(f"{mech.name!r} has no joints: there is no motion to optimise")
     choice("criterion", criterion, CRITERIA)
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
     at_rest = flag("at_rest", at_rest)
@@ -418,7 +418,7 @@ class Excitation:
         at = np.floor(np.mod(time, self.family.period) / self.family.period * count).astype(np.intp) % count
         motion = self.closed.assembled(*series(time), path[at])
         if motion is None:
-            raise LinkwiseError(f"the loops of {self.tree.name!r} do not close on the way found; expected narrower limits")
+            raise LinkwiseError(f"the loops of {self.tree.name!r} do not close along the motion; expected narrower limits")
         return motion
 
     def _table(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:

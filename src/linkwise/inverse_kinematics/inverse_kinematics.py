@@ -467,7 +467,7 @@ def numeric_solutions(
     if mechanism.loops or mechanism.manifold_joints:
         joint = "" if mechanism.loops else mechanism.manifold_joints[0].joint.kind
         kind = "loops" if mechanism.loops else "a floating base" if mechanism.floating else f"a {joint} joint"
-        raise ArgumentError(f"{mechanism.name!r} has {kind}; many solutions are looked for on a fixed tree")
+        raise ArgumentError(f"{mechanism.name!r} has {kind}; expected a tree on a fixed base, of joints without quaternions")
     goal = Pose(link, T, mask)
     goal.check(mechanism)
     size, many = positive("tol", tol), whole("starts", starts, 1)
@@ -644,8 +644,8 @@ def _by_form(
     general = elimination(mechanism, link) if wanted else None
     if general is None and method == "elimination":
         raise ArgumentError(
-            f"{mechanism.name!r}: method is 'elimination', for frames that five or six independent joints move, of which two"
-            " slide at most"
+            f"{mechanism.name!r}: method is 'elimination', which needs five or six independent joints that move the"
+            " frame, two of them prismatic at most"
         )
     return (general or form).all(T, q0, limits), form.fixed
 

@@ -64,8 +64,8 @@ def checked_rates(
     Raises
     ------
     ArgumentError
-        For what is no finite number; for the first position at which loops are open, or the driven coordinates cannot drive,
-        or rates open the loops.
+        For numbers that are not finite; for the first position at which loops are open, or the driven coordinates cannot
+        drive, or rates open the loops.
     """
     gap, left = (np.asarray(measure) for measure in measures)
     good = (gap <= NEARLY) & (left <= LEFT)
@@ -235,7 +235,7 @@ class Linkage:
         Raises
         ------
         ArgumentError
-            Where shapes do not fit, or what is given is no finite number.
+            Where shapes do not fit, or what is given is not a finite number.
 
         Examples
         --------

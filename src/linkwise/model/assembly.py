@@ -15,7 +15,7 @@ from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.transmission import Drive
-from linkwise.model.tree import TOOL, Tree
+from linkwise.model.tree import TOOL, Tree, require_tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import number_within, rigid_poses, vectors
@@ -208,6 +208,7 @@ def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: s
     >>> pair.forward_kinematics([0, 0, 0, 0], link="right_link2")[:3, 3]
     array([5., 0., 0.])
     """
+    require_tree(other, "attach: other")
     if other.floating:
         other = _on_a_floating_joint(other)
     index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices
+from linkwise.errors import ArgumentError, Problem, choices, shown
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import FREE, Joint
@@ -107,7 +107,7 @@ def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
     for link in links:
         name = link.coordinate_name
         if link.moves and (link.joint_name or (name in first and first[name].joint_name)) and name in first:
-            check.report("links", name, "joint names that differ; this one stands twice")
+            check.report("links", name, "unique joint names; this one occurs twice")
         if link.moves:
             first.setdefault(name, link)
     joints = [
@@ -599,6 +599,12 @@ def unshared(tree: AnyTree) -> AnyTree:
     result = object.__new__(type(tree))
     result._hold({name: getattr(tree, name) for name in Tree.__annotations__})
     return result
+
+
+def require_tree(value: object, name: str) -> None:
+    """Raise `ArgumentError`, naming the argument, where a value is not a mechanism."""
+    if not isinstance(value, Tree):
+        raise ArgumentError(f"{name} is {shown(value)}; expected a Mechanism")
 
 
 def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tuple[float, float]]]:

@@ -208,7 +208,7 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
     bounds = real_or_empty(limits)
     least, most = (bounds[..., 0], bounds[..., 1]) if bounds.shape == shape else (np.inf, -np.inf)
     if not np.all((least <= most) & (least < np.inf) & (most > -np.inf)):
-        check.report("limits", limits, f"{expected}, the least first, neither NaN, or None")
+        check.report("limits", limits, f"{expected}, the lower limit first, neither NaN, or None")
         return None
     return None if np.isinf(bounds).all() else frozen(bounds + 0.0)
 
@@ -286,7 +286,7 @@ def given_loops(check: Checker, loops: Any, links: Sequence[str]) -> tuple[Loop,
     names = [loop.name for loop in named]
     for k, loop in enumerate(named):
         if loop.name in names[:k]:
-            check.report("loops", loop.name, "names that differ; this one stands twice")
+            check.report("loops", loop.name, "unique names; this one occurs twice")
         check.known(f"loop {loop.name!r}", "first", loop.first, [WORLD, *links])
         check.known(f"loop {loop.name!r}", "second", loop.second, [WORLD, *links])
     return named

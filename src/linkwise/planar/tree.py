@@ -109,7 +109,7 @@ def _check_names(check: Checker, links: Sequence[Link], parents: Sequence[int]) 
     coordinates = [name for link in links for name in link.coordinate_names]
     for k, name in enumerate(coordinates):
         if name in coordinates[:k] and names.count(name) < 2:
-            check.report("links", name, "joint names that differ; this one stands twice")
+            check.report("links", name, "unique joint names; this one occurs twice")
     for parent, link in zip(parents, links, strict=True):
         if len(link.variables) < 3:
             continue

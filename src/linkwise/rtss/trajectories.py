@@ -88,7 +88,7 @@ def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArr
     Raises
     ------
     ArgumentError
-        As for `rt_trinterp`, and where n is no whole number above 1.
+        As for `rt_trinterp`, and where n is not a whole number above 1.
 
     Examples
     --------

@@ -292,7 +292,7 @@ class Declaration:
             return self.plans[key]
 
     def arrays(self, values: Sequence[Any]) -> Iterator[tuple[int, str, Kind, Any]]:
-        """The place, name, kind and value of each argument that is no whole number."""
+        """The place, name, kind and value of each argument that is not a whole number."""
         for place, ((name, kind), value) in enumerate(zip(self.kinds.items(), values, strict=True)):
             if isinstance(kind, Kind):
                 yield place, name, kind, value

@@ -279,7 +279,7 @@ def path_through(
     Raises
     ------
     ArgumentError
-        Where the shapes do not fit, or a point stands twice.
+        Where the shapes do not fit, or a point occurs twice.
 
     Examples
     --------

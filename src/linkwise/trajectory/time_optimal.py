@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.shape import Shape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory.contact import contact_along
@@ -96,6 +96,8 @@ def time_optimal(
     >>> [limit.name for limit in move.binding]
     ['acceleration of q1', 'velocity of q1', 'acceleration of q1']
     """
+    if mechanism is not None:
+        require_tree(mechanism, "mechanism")
     route = path if isinstance(path, JointPath) else path_through(path, names=() if mechanism is None else mechanism.names)
     if not isinstance(limits, MotionLimits | None):
         raise ArgumentError(f"limits is {shown(limits)}; expected a MotionLimits")

@@ -222,7 +222,7 @@ def test_an_mp4_is_made_where_ffmpeg_is(arm: lw.Mechanism, motion: lw.Trajectory
     assert data[4:8] == b"ftyp"
     assert made.size[0] % 2 == made.size[1] % 2 == 0
     assert made._repr_html_().startswith("<video ")
-    with pytest.raises(LinkwiseError, match="ffmpeg made no film"):
+    with pytest.raises(LinkwiseError, match="ffmpeg wrote no video"):
         mp4(iter([np.zeros((3, 3, 3), dtype=np.uint8)]), 20.0)  # odd sizes have no H.264
     with pytest.raises(LinkwiseError, match="given no picture"):
         mp4(iter([]), 20.0)

@@ -1,4 +1,4 @@
-"""The bundled robots: their names, joints, and what is known of them."""
+"""List the bundled robots."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from linkwise.model.formatting.table import Table
 def robots(options: Options) -> Output:
     """List the bundled robots, which every command takes by name.
 
-    Each with its joints (R revolute, P prismatic), what is known of it beside its kinematics, and what it is. linkwise show
-    NAME --sources says where every number comes from.
+    The table has their joints (R revolute, P prismatic), their data beside the kinematics, and a description. linkwise show
+    NAME --sources prints the source of each number.
     """
     rows: list[tuple[str, ...]] = []
     data: list[dict[str, Any]] = []

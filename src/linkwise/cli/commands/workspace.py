@@ -1,4 +1,4 @@
-"""What it reaches and how well it moves there, as a picture."""
+"""Compute the reachable region and the manipulability in it."""
 
 from __future__ import annotations
 
@@ -40,42 +40,46 @@ class Direction(ParamType):
         """Read the direction."""
         direction = DIRECTIONS.get(value) or numbers(value, "--pointing", [""] * 3)
         if len(direction) != 3 or not any(direction):
-            refuse(f"{value!r} is no direction; expected X,Y,Z, up or down", "--pointing")
+            refuse(f"{value!r} is not a direction; expected X,Y,Z, up or down", "--pointing")
         return direction
 
 
 @command(
     mechanism(),
     option("-o", "--output", metavar="FILE", help="The picture: .png, .svg or .pdf. Default: NAME_workspace.png here."),
-    option("--picture/--no-picture", default=True, help="Whether to draw at all."),
-    option("--plane", type=click.Choice(PLANES), default="auto", help="What is drawn; auto suits the mechanism."),
-    option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="What the colours show."),
+    option("--picture/--no-picture", default=True, help="Draw the picture."),
+    option(
+        "--plane", type=click.Choice(PLANES), default="auto", help="Plane of the picture; auto chooses by the mechanism."
+    ),
+    option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="Quantity that the colours show."),
     option(
         "--mask",
         type=click.Choice(["translation", "rotation", "all"]),
         default="translation",
-        help="Which motion the manipulability is of.",
+        help="Motion of which the manipulability is computed.",
     ),
-    option("--link", metavar="NAME", help="Whose frame moves about; the tool unless stated."),
-    option("--pointing", type=Direction(), help="Only postures count whose z axis points there."),
-    option("--within", type=Angle(), default="10deg", help="How far beside it the axis may point."),
+    option("--link", metavar="NAME", help="Link whose frame is examined. Default: the tool."),
+    option("--pointing", type=Direction(), help="Count only configurations whose z axis has this direction."),
+    option("--within", type=Angle(), default="10deg", help="Tolerance of --pointing."),
     option(
         "--range",
         "ranges",
         type=OfJoint("JOINT=A,B", "JOINT=LEAST,GREATEST", 2),
         multiple=True,
-        help="A range for a joint instead of its limits.",
+        help="Range of a joint in the place of its limits; may be repeated.",
     ),
-    option("--limits/--no-limits", default=True, help="Whether turning joints keep their limits."),
-    option("--samples", type=click.IntRange(1000), help="Random postures to try. Default: 500,000; with loops 10,000."),
-    option("--cells", type=click.IntRange(16, 400), default=160, help="Cells along the longer side."),
-    option("--seed", type=click.IntRange(0), default=0, help="The same seed gives the same."),
+    option("--limits/--no-limits", default=True, help="Respect the limits of revolute joints."),
+    option(
+        "--samples", type=click.IntRange(1000), help="Number of random configurations. Default: 500,000; with loops 10,000."
+    ),
+    option("--cells", type=click.IntRange(16, 400), default=160, help="Number of cells along the longer side."),
+    option("--seed", type=click.IntRange(0), default=0, help="Seed of the random configurations."),
 )
 def workspace(description: Description, options: Options) -> Output:
-    """Find what a MECHANISM reaches: how far, how much room, where it moves well and where badly.
+    """Compute the workspace of a MECHANISM: its extent, its volume, and the manipulability in it.
 
     Manipulability is the product of the singular values of the Jacobian: zero where the mechanism is singular. In the
-    picture each cell has the colour of the best posture found in it. By itself it shows what is reached in a plane through
+    picture each cell has the colour of the best configuration found in it. By default the picture shows a plane through
     the axis of the first joint, and the view along that axis.
 
     \b

@@ -185,7 +185,7 @@ class BracketSearch:
 
 
 def _below(margin: Any) -> Any:
-    """The margin of an end that does not fit: below zero, bounded, also where it is no number."""
+    """The margin of an end that does not fit: below zero, bounded, also where it is not a number."""
     return select(-1e-9 - margin, select(margin + 1e6, margin, -1e6), select(-margin, -1e-9, -1.0))
 
 
@@ -347,7 +347,7 @@ class CandidateStep:
         stops += [joint_margin(limits, speed, brake) for limits, speed in joint_limits]
         room = row.room(here, tangent, brake)
         ahead = self._ahead(row, here, tangent, brake, velocities)
-        sound = select(1e300 - squared(here), 1.0, -1.0)  # what is no number, or beyond all numbers, is refused
+        sound = select(1e300 - squared(here), 1.0, -1.0)  # what is not a number, or beyond all numbers, is refused
         onward = smallest([sound, faster, *stops, room, ahead, 1.0 - brake.stop_distance * self.points.turning(tangent)])
         hard: Any = room
         if self.closures:

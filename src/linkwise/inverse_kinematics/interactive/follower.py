@@ -174,7 +174,7 @@ class TargetFollower:
         Raises
         ------
         ArgumentError
-            Where the target is no pose, or q has another shape.
+            Where the target is not a pose, or q has another shape.
         """
         target = _pose_given(T_target)
         here = self._given(q)
@@ -211,7 +211,7 @@ class TargetFollower:
         Raises
         ------
         ArgumentError
-            For a coordinate that there is not, or a value that is no finite number.
+            For a coordinate that there is not, or a value that is not a finite number.
 
         Examples
         --------

@@ -258,7 +258,7 @@ def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
     Raises
     ------
     ArgumentError
-        For a weight below zero, or a priority that is no whole number >= 0.
+        For a weight below zero, or a priority that is not a whole number >= 0.
     """
     weights = None
     if weight is not None:

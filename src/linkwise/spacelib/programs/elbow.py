@@ -216,7 +216,7 @@ def check_six(name: str, values: npt.ArrayLike, expected: str) -> FloatArray:
     Raises
     ------
     ArgumentError
-        For another shape, or what is no finite number.
+        For another shape, or what is not a finite number.
     """
     try:
         array = np.asarray(readable(name, values), dtype=float)

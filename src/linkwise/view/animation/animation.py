@@ -122,7 +122,7 @@ def mp4(pictures: Iterable[Pixels], rate: float) -> bytes:
         if process is None or _ended(process) or not path.is_file():
             errors.seek(0)
             words = errors.read().decode(errors="replace").strip().splitlines()
-            raise LinkwiseError(f"ffmpeg made no film: {words[-1] if words else 'it was given no picture'}")
+            raise LinkwiseError(f"ffmpeg wrote no video: {words[-1] if words else 'it was given no picture'}")
         return path.read_bytes()
 
 

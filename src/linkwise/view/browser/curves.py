@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from viser import GuiApi
 
 #: The kinds of curves that are drawn, and what is written over them.
-TITLES = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
+TITLES = {"position": "Positions", "velocity": "Velocities", "effort": "Efforts"}
 
 #: In one plot.
 MOST_CURVES = 12

@@ -275,12 +275,12 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         ),
         (
             "0 0 0 0 0 0 0 1 2 1\n", {"dialect": "python"},
-            ["line 1: link 'link1': limits is (2.0, 1.0); expected the least value first, then the greatest, neither NaN"],
+            ["line 1: link 'link1': limits is (2.0, 1.0); expected the lower limit first, then the upper, neither NaN"],
         ),
         (
             "name; theta [rad]; d [m]; a [m]; alpha [rad]\nx;0;0;0;0\nx;0;0;0;0\n",
             {"dialect": "linkwise", "convention": "standard"},
-            ["mechanism 'arm': links is 'x'; expected names that differ; this one stands twice"],
+            ["mechanism 'arm': links is 'x'; expected unique names; this one occurs twice"],
         ),
     ],
 )  # fmt: skip

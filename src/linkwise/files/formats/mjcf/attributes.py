@@ -347,7 +347,7 @@ class Defaults:
                 self.log.report(element, f"<default>: class is {shown(name)}; the outermost is {MAIN!r}")
             name = MAIN
         elif not name or name in self.classes:
-            why = f"class {shown(name)} stands twice" if name else "class is empty; expected a name of its own"
+            why = f"class {shown(name)} occurs twice" if name else "class is empty; expected a name of its own"
             self.log.report(element, f"<default>: {why}")
             return
         else:

@@ -106,7 +106,7 @@ def _never(plan: BodyPlan) -> Iterator[str]:
     names = [loop.name for loop in mechanism.loops], [getattr(element, "name", None) for element in mechanism.springs]
     for noun, labels in zip(("loop", "spring"), names, strict=True):
         yield from (
-            f"{noun} {name!r}: its name stands twice" for name, times in Counter(labels).items() if name and times > 1
+            f"{noun} {name!r}: its name occurs twice" for name, times in Counter(labels).items() if name and times > 1
         )
     if "world" in mechanism.link_names:
         yield "link 'world': its name, which means the world"
