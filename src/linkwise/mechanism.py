@@ -63,7 +63,7 @@ class Mechanism(Tree):
     floating : bool
         Whether the base is a body that moves freely. Links on the base hang on it, and a fixed link on the base gives it its
         mass. q is then x, y, z, qw, qx, qy, qz, joints (nq), qd the velocity of its origin and its angular velocity, both in
-        its own axes, then the joint speeds (nv); see `Tree`.
+        its own axes, then the joint velocities (nv); see `Tree`.
     shapes : sequence of Shape
         What links, and the base, collide with: `clearance` and `plan` look at them.
     name : str, optional
@@ -128,9 +128,9 @@ class Mechanism(Tree):
         Parameters
         ----------
         name : str
-            Of the algorithm: ``"inverse_dynamics"``, ``"jacobian"``, ...
+            Name of the algorithm: ``"inverse_dynamics"``, ``"jacobian"``, ...
         backend : {"llvm", "numpy"}, optional
-            How it is computed; LLVM wherever llvmlite is installed.
+            Back end; LLVM wherever llvmlite is installed.
         tier : {"straight", "looped"}, optional
             Straight-line code for this mechanism, or code for all mechanisms that loops over its bodies; chosen by the
             algorithm, the number of bodies and the options unless stated otherwise.
@@ -325,8 +325,8 @@ class Mechanism(Tree):
         q : (..., nq) array_like
             Coordinates, rad or m.
         qd, qdd : (..., nv) array_like
-            Speeds and accelerations. Of a floating base the first six are of its origin and its turning, in its own axes,
-            and the first six efforts the force and moment on it that the motion takes.
+            Velocities and accelerations. The first six of a floating base are the velocity of its origin and its angular
+            velocity, in its own axes; the first six efforts are the force and moment on it that the motion takes.
         external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
             Force (N) and moment (N m) that act on the tool at its origin, in tool axes; or for each link or the tool, by its
             name, such a wrench in its own axes, or a `Wrench` with axes and a point; or `LinkWrenches`, one on each link.
@@ -389,7 +389,7 @@ class Mechanism(Tree):
 
     @compiled
     def friction_torque(self, qd: npt.ArrayLike) -> FloatArray:
-        """Friction (..., nv) that the motors must overcome at speeds qd (..., nv): see `Motor`."""
+        """Friction (..., nv) that the motors must overcome at velocities qd (..., nv): see `Motor`."""
         return self.kernel("friction_torque")(qd)  # type: ignore[no-any-return]
 
     @compiled
@@ -728,7 +728,7 @@ class Mechanism(Tree):
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 
     def integrate(self, q: npt.ArrayLike, qd: npt.ArrayLike, dt: npt.ArrayLike = 1.0) -> FloatArray:
-        """Coordinates (..., nq) after the time dt (...,) s at constant speeds qd (..., nv); the quaternion is normalised.
+        """Coordinates (..., nq) after the time dt (...,), s, at constant velocities qd (..., nv); quaternions stay unit.
 
         Examples
         --------
@@ -743,7 +743,7 @@ class Mechanism(Tree):
         return self.kernel("integrate")(q, qd, dt)  # type: ignore[no-any-return]
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
-        """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
+        """Velocities (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
         if configuration.goes_over_joints(self, (q0, q1)):
             return configuration.difference(self, q0, q1)  # type: ignore[no-any-return]
         return self.kernel("difference")(q0, q1)  # type: ignore[no-any-return]

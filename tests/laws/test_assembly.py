@@ -91,7 +91,7 @@ def test_a_subtree_moves_as_where_the_rest_is_held(name: str) -> None:
                 mech.subtree(name, q)
             continue
         part = mech.subtree(name, q)
-        inside = [mech.speed_names.index(name) for name in part.speed_names]
+        inside = [mech.velocity_names.index(name) for name in part.velocity_names]
         qd[[k for k in range(mech.nv) if k not in inside]] = 0.0
         qdd[[k for k in range(mech.nv) if k not in inside]] = 0.0
         less = (q[[mech.coordinate_names.index(name) for name in part.coordinate_names]], qd[inside], qdd[inside])

@@ -92,7 +92,7 @@ def compare(
         no quaternions, and the
         first and the last offset are those with which gravity and the last body agree, if there are such.
     seed : int
-        Of the random configurations.
+        Seed of the random configurations.
 
     Raises
     ------

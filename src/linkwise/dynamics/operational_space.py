@@ -140,7 +140,7 @@ def operational_space_dynamics(
     Parameters
     ----------
     tree : Mechanism
-        What moves.
+        The mechanism.
     q, qd : (..., nq), (..., nv) array_like
         State.
     link, frame

@@ -186,7 +186,7 @@ def joint_friction(motor: Motor, speed: Any) -> Any:
 
 
 def friction_slope(tree: Tree, qd: Array) -> list[Any]:
-    """Derivatives of the coordinates' friction by their speeds (nv), N m s/rad; Coulomb friction that jumps adds nothing."""
+    """Derivatives (nv) of friction by velocity, N m s/rad; Coulomb friction without a transition speed adds nothing."""
     slope: list[Any] = [0.0] * tree.nv
     for drive in tree.drives:
         motor, k = drive.motor, tree.nv - tree.n + drive.coordinate

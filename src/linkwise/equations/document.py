@@ -68,7 +68,7 @@ class Assignment:
     Attributes
     ----------
     name : str
-        Of the variable or of the result.
+        Name of the variable or of the result.
     index : tuple of int
         Which element of a result, counted from 0; empty for a scalar.
     value : Sum

@@ -60,7 +60,7 @@ def expressions_to_sympy(values: Any) -> Any:
     Parameters
     ----------
     values : array_like of Expr and float
-        Of any shape.
+        Values of any shape.
 
     Returns
     -------

@@ -112,7 +112,7 @@ _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
     ("q0", 1): "joint coordinates at the beginning, rad or m",
     ("q1", 1): "joint coordinates at the end, rad or m",
-    ("qd", 1): "joint speeds, rad/s or m/s",
+    ("qd", 1): "joint velocities, rad/s or m/s",
     ("qdd", 1): "joint accelerations, rad/s2 or m/s2",
     ("tau", 1): "joint efforts, N m or N",
     ("external", 1): "force and moment on the tool, tool axes, N and N m",
@@ -189,7 +189,7 @@ _MEANINGS = {
     ("dbias_dq", 2): "derivative of the accelerations at which loops open by the coordinates",
     ("dbias_dqd", 2): "derivative of the accelerations at which loops open by the speeds",
     ("q_closed", 1): "joint coordinates with closed loops, rad or m",
-    ("qd_closed", 1): "joint speeds that keep the loops closed, rad/s or m/s",
+    ("qd_closed", 1): "joint velocities that keep the loops closed, rad/s or m/s",
 }
 
 #: The shape that it then has; a port of another shape is something else.
@@ -205,7 +205,7 @@ class TapePort:
     name : str
         As people call it.
     shape : tuple of int
-        Of its array; elements are in C order.
+        Shape of its array; elements are in C order.
     labels : tuple of str
         What people call the elements; empty where they have no names.
     """

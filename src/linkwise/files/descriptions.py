@@ -223,7 +223,7 @@ def save(
     external : (6,) array_like, optional
         Force (N) and moment (N m) on the tool, tool axes. A Mechanism does not hold them; zero unless given here.
     source : sequence of str
-        Where the numbers come from, a line each.
+        Sources of the numbers, a line each.
     shapes : sequence of Shape
         What the links look like and collide with, as `read` gives them, beside the shapes of the mechanism. A .toml, a URDF
         and an MJCF file hold them.

@@ -160,7 +160,7 @@ def equations(
 ) -> MotionEquations:
     """Make the equations of motions q (..., T, nq), qd, qdd, tau (..., T, nv); see `identify` for the rest.
 
-    With loops those of the driven speeds, and none of the others: what closes the loops does no work in them.
+    With loops those of the driven velocities, and none of the others: what closes the loops does no work in them.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def identify(
     q : (..., T, nq) array_like
         Coordinates, rad or m: one motion of T samples, or several.
     qd, qdd : (..., T, nv) array_like
-        Speeds and accelerations; `differentiate` finds them from measured positions.
+        Velocities and accelerations; `differentiate` finds them from measured positions.
     tau : (..., T, nv) array_like
         Efforts of the motors at the joints, N m or N (motor torque times gear ratio).
     known : str or sequence of str

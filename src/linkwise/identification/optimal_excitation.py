@@ -143,7 +143,7 @@ def exciting_trajectory(
     starts, steps : int
         From how many of 100 random motions the optimisation begins, and how many steps it takes at most from each.
     seed : int
-        Of the random motions.
+        Seed of the random motions.
     driven : sequence of int or str, optional
         With loops, as many coordinates as there are degrees of freedom; by default those with motors.
     q0 : (nq,) array_like, optional
@@ -316,7 +316,7 @@ class Excitation:
     tree : Tree
         Of which n coordinates move by series: the exponential ones (nv,), or with loops the driven ones.
     columns : ndarray (b,)
-        Of the regressor: the base parameters' own.
+        Columns of the regressor: the base parameters' own.
     family : FourierFamily
         The motions.
     criterion : str

@@ -148,7 +148,7 @@ class Identification(Generic[M]):
         q : (..., nq) array_like
             Coordinates, rad or m.
         qd, qdd : (..., nv) array_like
-            Speeds and accelerations.
+            Velocities and accelerations.
 
         Examples
         --------
@@ -241,7 +241,9 @@ class Identification(Generic[M]):
         ]
         if np.any((self.succession > CORRELATED) & (self.residual > NOTICED * self.effort_std)):
             lines.append("residuals follow each other: the deviations are too small (model, filter, or more decimation)")
-        joints = zip(self.mechanism.speed_names, self.counts, self.effort_std, self.residual, self.succession, strict=True)
+        joints = zip(
+            self.mechanism.velocity_names, self.counts, self.effort_std, self.residual, self.succession, strict=True
+        )
         rows = tuple(
             (name, f"{m}", f"{s:.3g}", f"{r:.3g}", f"{c:.2f}")
             for k, (name, m, s, r, c) in enumerate(joints)
@@ -338,5 +340,5 @@ def _check_motors(mechanism: Tree, numbers: FloatArray, deviations: dict[int, fl
             deviation = f" (deviation {deviations[c]:.2g})" if c in deviations else ""
             wrong.append(f"{names[c]} is {numbers[c]:.3g}{deviation}; expected {'>=' if sign > 0 else '<='} 0")
     if wrong:
-        text = "no motor has what was identified; leave it out (essential=) or make it known (known=)"
+        text = "no motor has these identified parameters; leave them out (essential=) or make them known (known=)"
         raise ArgumentError("\n".join([text, *wrong]))

@@ -228,7 +228,7 @@ def inverse_kinematics(
     tol : float
         Greatest distance (m) and angle (rad) from the pose for success.
     seed : int
-        Of the random starts that follow where q0 does not lead to a solution.
+        Seed of the random starts that follow where q0 does not lead to a solution.
     method : {"auto", "closed_form", "numeric", "newton_raphson", "steepest_descent"}
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
         then from random starts, where it has none or the closed form finds nothing; of five or six joints elimination then

@@ -157,7 +157,7 @@ def pieces(rows: int, operations: int, unit: int = ROWS, least: int = 0) -> list
     rows : int
         Length of what is divided.
     operations : int
-        Of one row.
+        Operations of one row.
     unit : int
         All pieces but the last have a multiple of these rows.
     least : int

@@ -47,7 +47,7 @@ class Stack:
         Parameters
         ----------
         name : str
-            Of the algorithm: one that loops over bodies.
+            Name of the algorithm: one that loops over bodies.
         **options
             Of the algorithm.
 

@@ -46,12 +46,12 @@ class Singularities:
         The same for all columns: zero where closure equations depend on each other that elsewhere do not, so that branches
         of motion meet.
     ratios : ndarray (n - m, m)
-        Speed of each passive coordinate per driven speed; infinite in a toggle position.
+        Speed of each passive coordinate per driven velocity; infinite in a toggle position.
     still : tuple of str
         Passive coordinates in a dead point: they move elsewhere, but stand still here whatever the driven ones do. If one of
         them drove instead, this would be its toggle position.
     output : float or None
-        The smallest singular value, over the greatest, of the velocity of the link that was asked for per driven speed (m
+        The smallest singular value, over the greatest, of the velocity of the link that was asked for per driven velocity (m
         over longest offset, rad): zero where it lacks a motion that it has elsewhere. None where no link was asked for.
 
     Examples

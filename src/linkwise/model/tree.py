@@ -27,7 +27,7 @@ from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import generator
 
-#: Acceleration of free fall in the world frame unless said otherwise, m/s2.
+#: Acceleration of free fall in the world frame unless stated otherwise, m/s2.
 GRAVITY = (0.0, 0.0, -9.81)
 
 #: What the frame of the tool is called where a link is asked for.
@@ -49,7 +49,7 @@ class ManifoldJoint:
     Attributes
     ----------
     name : str
-        Of the joint; ``base`` for a floating base.
+        Name of the joint; ``base`` for a floating base.
     link : int
         The link that it moves, -1 for a floating base.
     joint : Joint
@@ -124,8 +124,8 @@ class Tree(LinkTree):
     hang on it, and a fixed link on the base gives it its mass. The configuration is then q (nq,) = position x, y, z (m) of
     the base body in the frame `base`, its orientation there as a unit quaternion qw, qx, qy, qz (scalar first), the joint
     coordinates; speeds are qd (nv,) = linear (m/s) and angular velocity (rad/s) of the base body at its origin, in its own
-    axes, the joint speeds; qdd are their derivatives in time, component by component; efforts are tau (nv,) = force (N) and
-    moment (N m) on the base body at its origin, in its own axes, the joint efforts.
+    axes, the joint velocities; qdd are their derivatives in time, component by component; efforts are tau (nv,) = force (N)
+    and moment (N m) on the base body at its origin, in its own axes, the joint efforts.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ class Tree(LinkTree):
         return self.memo("model", "coordinate_names", lambda: tuple(name for name, _ in self.columns("q")))
 
     @property
-    def speed_names(self) -> tuple[str, ...]:
+    def velocity_names(self) -> tuple[str, ...]:
         """Names of the velocities, (nv,): those of joints with quaternions, of a floating base first, then of the others."""
         return tuple(name for name, _ in self.columns("qd"))
 

@@ -48,9 +48,9 @@ class Sweep:
     samples, chunk : int
         How many samples, and how many at a time.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     options : mapping of str to object
-        Of the algorithm.
+        Options of the algorithm.
 
     Examples
     --------

@@ -178,7 +178,7 @@ def trajectory(motion: Any, title: str = "") -> Any:
     Parameters
     ----------
     motion : Trajectory or CartesianTrajectory
-        Of joints, or of a frame.
+        Motion of joints, or of a frame.
     title : str
         Stands above.
 

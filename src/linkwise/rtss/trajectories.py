@@ -32,7 +32,7 @@ def rt_jtraj(
     Parameters
     ----------
     q0, q1 : (..., n) array_like
-        Where it begins and ends, rad or m; a number is one joint.
+        First and last configuration, rad or m; a number is one joint.
     t : int or (m,) array_like
         How many points, evenly from time 0 to 1; or the times, s: the motion lasts from **0** to the greatest of them,
         in whatever order they stand, so times that begin later begin on the way.
@@ -66,7 +66,9 @@ def rt_jtraj(
     with np.errstate(all="ignore"):
         motion = PiecewisePolynomial(np.array([0.0, times.max()]), first, second, np.zeros_like(first))(times)
     if not all(np.isfinite(part).all() for part in motion):
-        raise ArgumentError(f"rt_jtraj: speeds and accelerations of a motion of {times.max():.6g} s are not finite numbers")
+        raise ArgumentError(
+            f"rt_jtraj: velocities and accelerations of a motion of {times.max():.6g} s are not finite numbers"
+        )
     return motion
 
 

@@ -64,7 +64,7 @@ class UnilateralLaws:
         for drive in tree.drives:
             up, down = drive.motor.reflected_coulomb
             if up < 0 or down > 0:
-                name = tree.speed_names[first + drive.coordinate]
+                name = tree.velocity_names[first + drive.coordinate]
                 raise ArgumentError(f"simulate: the Coulomb friction of {name!r} is {(up, down)}; expected >= 0 and <= 0")
             forward[first + drive.coordinate] += up
             backward[first + drive.coordinate] += down
@@ -97,7 +97,7 @@ class Mode:
     Attributes
     ----------
     direction : ndarray (nv,)
-        Of the coordinates with friction that slip, 1 or -1; 0 for others.
+        Direction of the coordinates with friction that slip, 1 or -1; 0 for others.
     held : ndarray (k,) of int
         Velocities that stay zero.
     bounds : ndarray (2, k)

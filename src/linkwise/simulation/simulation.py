@@ -118,7 +118,7 @@ def simulate(
     diverged : {"raise", "mark"}
         What happens where a state is not finite any more: an error that names time and rollout, or NaN from there on.
     backend : {"llvm", "numpy"}, optional
-        How it is computed; LLVM wherever llvmlite is installed. Where forward dynamics loop over the bodies, from 32 of them
+        Back end; LLVM wherever llvmlite is installed. Where forward dynamics loop over the bodies, from 32 of them
         on, explicit methods take their steps in Python by default, and nothing is compiled; "llvm" compiles them for the
         mechanism, in seconds to minutes, and is 1.5 to 4.5 times as fast then.
     friction : {"sign", "stiction"}

@@ -113,7 +113,7 @@ def spacelib(
     linkwise : str
         The same without SpaceLib, see `Name`.
     name : str
-        Of a constant.
+        Name of a constant.
     matlab, c, maple : str, optional
         Names in the three releases, apart by blanks; empty where a release lacks it. Of MATLAB and C the name of the
         function unless given; of Maple the first of C's. The appendix has none of MATLAB.

@@ -66,7 +66,7 @@ def numbers(
     Parameters
     ----------
     field : str
-        How messages call it, such as ``"simulate: torque"``.
+        Its name in messages, such as ``"simulate: torque"``.
     value : array_like
         Real numbers of any shape.
     expected : str
@@ -182,7 +182,7 @@ def shaped(
     Parameters
     ----------
     field : str
-        How messages call it.
+        Its name in messages.
     value, expected, finite, copy
         See `numbers`.
     *shape : int

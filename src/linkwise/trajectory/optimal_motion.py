@@ -42,7 +42,7 @@ class Binding(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the limit: ``"effort of shoulder"``.
+        Name of the limit: ``"effort of shoulder"``.
     begin, end : float
         When, s.
     s0, s1 : float
@@ -76,7 +76,7 @@ class OptimalMotion(Trajectory):
     limits : mapping of str to ndarray
         What it keeps.
     mechanism : Mechanism, optional
-        What moves.
+        The mechanism.
     stretch : ndarray (...)
         By what factors it was slowed in the end so that no limit is exceeded between nodes, its speeds at start and end with
         it; 1 with limits of velocity and acceleration alone.

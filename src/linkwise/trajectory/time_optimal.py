@@ -58,7 +58,7 @@ def time_optimal(
     mechanism : Mechanism, optional
         It has the limits, where none are given, and gives efforts and the motion of the tool. Joints must stay in theirs.
     limits : MotionLimits, optional
-        What must not be exceeded; those of the mechanism's joints unless given.
+        Limits; those of the mechanism's joints unless given.
     sd0, sd1 : float or (...) array_like
         ds/dt at the beginning and at the end.
     rests : sequence of float

@@ -102,7 +102,7 @@ def _of_arrays(mechanism: Tree, t: Any, q: Any, qd: Any = None, qdd: Any = None)
 
 
 def _derived(mechanism: Tree, t: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Speeds and accelerations (T, nv) of the parabola through each instant and its neighbours."""
+    """Velocities and accelerations (T, nv) of the parabola through each instant and its neighbours."""
     if len(t) == 1:
         return np.zeros((1, mechanism.nv)), np.zeros((1, mechanism.nv))
     steps = np.diff(t)[:, None]
@@ -143,7 +143,7 @@ class ShownMotion:
     Attributes
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     trajectory : Trajectory
         How it moves.
     efforts : ndarray (T, nv) or None
@@ -175,7 +175,7 @@ class ShownMotion:
         Parameters
         ----------
         mechanism : Mechanism
-            What moves.
+            The mechanism.
         motion : Trajectory, str, Path, or tuple
             A trajectory; a file that ``linkwise run`` reads (.mot, .csv) or that `Trajectory.save` wrote (.npz); or
             ``(t, q)`` or ``(t, q, qd, qdd)``, with t (T,) in s, q (T, nq), qd and qdd (T, nv). Without qd and qdd both are
@@ -272,7 +272,7 @@ class ShownMotion:
         columns : ndarray (k, c)
             A column for each curve.
         names : tuple of str (c,)
-            Of the coordinates.
+            Names of the coordinates.
         units : tuple of str (c,)
             Theirs; "quaternion" for its four numbers.
 

@@ -171,7 +171,7 @@ def workspace(
     samples : int, optional
         Random postures, at least 1000; 500,000 if not given, 10,000 with loops.
     seed : int
-        Of the random numbers: the same gives the same.
+        Seed of the random numbers.
     limits : bool
         Whether the limits of turning joints hold; those of sliding ones always do, and with loops all.
     ranges : mapping of str to (float, float), optional

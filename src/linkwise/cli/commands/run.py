@@ -59,7 +59,7 @@ class RunFiles:
     folder : Path
         Where.
     name : str
-        Of the .OUT file, without its suffix.
+        Name of the .OUT file, without its suffix.
     figures : str or None
         Their format, ``png`` or ``svg``; None for no figures.
     links, out : bool or None

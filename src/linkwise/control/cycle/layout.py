@@ -397,7 +397,7 @@ class JointValues:
     Parameters
     ----------
     layout : Layout
-        Of the chain.
+        Layout of the chain.
 
     Attributes
     ----------
@@ -422,7 +422,7 @@ class JointValues:
             tree = layout.tree
             self._words = {
                 "q": f"nq = {tree.nq} numbers: {', '.join(tree.coordinate_names)}",
-                "qd": f"nv = {tree.nv} numbers: {', '.join(tree.speed_names)}",
+                "qd": f"nv = {tree.nv} numbers: {', '.join(tree.velocity_names)}",
             }
 
     def feed(self, ports: Ports, q: npt.ArrayLike, qd: npt.ArrayLike | None) -> None:

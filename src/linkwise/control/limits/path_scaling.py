@@ -433,7 +433,7 @@ class Pace:
         Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in the input row. ``"base"`` is
         the origin of the world.
     backend : {"llvm", "numpy"}, optional
-        How it is computed; LLVM wherever llvmlite is installed.
+        Back end; LLVM wherever llvmlite is installed.
 
     Attributes
     ----------

@@ -139,7 +139,7 @@ def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence
     bodies : Bodies
         The moving bodies; only their geometry counts.
     gravity : ndarray (3,)
-        Of any length, or zero.
+        Gravity of any length, or zero.
     rotors : sequence of int
         The speeds that drive a rotor on a link.
     loaded : sequence of int

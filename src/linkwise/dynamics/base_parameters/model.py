@@ -48,7 +48,7 @@ class BaseBodies:
         The elements of the inertias are 0.0 or sums of base parameters, with coefficients 1, -1 and 1/2 (with
         ``second_moments`` 1 and -1); so are the rotors' own inertias.
     names : tuple of str
-        Of the base parameters that are not zero (b,): ``"XXR2"``, about the frame of the body. Without the R it is a
+        Names of the base parameters that are not zero (b,): ``"XXR2"``, about the frame of the body. Without the R it is a
         parameter of the link, with no other grouped.
     matrix : ndarray (b, P)
         How they come from all parameters.
@@ -101,7 +101,7 @@ class BaseBodies:
         Parameters
         ----------
         name : {"inverse_dynamics", "bias_torque", "gravity_torque", "mass_matrix"}
-            Of the algorithm.
+            Name of the algorithm.
         backend : {"llvm", "numpy"}, optional
             How it is computed.
 

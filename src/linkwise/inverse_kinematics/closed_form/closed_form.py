@@ -47,7 +47,7 @@ class ClosedForm:
     Attributes
     ----------
     mechanism : Mechanism
-        Whose it is.
+        The mechanism.
     link : int or str
         Which frame: -1 the tool.
     exists : bool

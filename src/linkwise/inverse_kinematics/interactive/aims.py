@@ -62,9 +62,9 @@ class CoordinateAim(Aim):
     Attributes
     ----------
     index : int
-        Of the coordinate in q.
+        Index of the coordinate in q.
     velocity : int
-        Of its velocity in qd.
+        Velocity of its velocity in qd.
     velocities : int
         How many there are, nv.
     target : float

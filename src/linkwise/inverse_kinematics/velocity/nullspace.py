@@ -26,7 +26,7 @@ from linkwise.spatial.validation import rows_of, shaped
 
 @arrays.array_in_graphs(("nv",), q=("nq",))
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
-    """Joint speeds (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
+    """Joint velocities (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
 
     gain (middle - q): minus the gradient of the sum of the squared distances, half of it (A. Liégeois, 1977, who divides by
     the ranges). For ``secondary=`` of `joint_velocities`.

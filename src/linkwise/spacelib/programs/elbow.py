@@ -293,7 +293,7 @@ def elb_d_dh(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     lengths : (6,) array_like
         Lengths of the links, m.
     motion : Motion
-        Of six joints.
+        Motion of six joints.
 
     Returns
     -------
@@ -331,7 +331,7 @@ def elb_d_pa(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     lengths : (6,) array_like
         Lengths of the links, m.
     motion : Motion
-        Of six joints.
+        Motion of six joints.
 
     Returns
     -------

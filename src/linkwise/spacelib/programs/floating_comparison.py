@@ -51,7 +51,7 @@ def mechanism(links: TwoLinks) -> Mechanism:
     Examples
     --------
     >>> from linkwise.spacelib.programs import floating, formats
-    >>> mechanism(floating.read_two_links(formats.path("TEST.DAT"))).speed_names
+    >>> mechanism(floating.read_two_links(formats.path("TEST.DAT"))).velocity_names
     ('base_vx', 'base_vy', 'base_vz', 'base_wx', 'base_wy', 'base_wz', 'link2')
     """
     parts = [
@@ -73,7 +73,7 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
     links : TwoLinks
         The bodies and their start.
     motion : Motion
-        Of the motor, one joint.
+        Motion of the motor, one joint.
     tolerance : float
         By how much half the step may change the pose at most (m; elements of the quaternion).
 
@@ -251,7 +251,7 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
     links : TwoLinks
         The bodies and their start.
     motion : Motion
-        Of the motor.
+        Motion of the motor.
     halvings : int
         How often the programs are run again, with half the step each time.
     as_listed : bool

@@ -229,7 +229,7 @@ def rounded(value: float, size: float = 1.0) -> str:
     value : float
         The number.
     size : float
-        Of the greatest number beside it: where that is small, the digits are counted from it.
+        Size of the greatest number beside it: where that is small, the digits are counted from it.
 
     Examples
     --------

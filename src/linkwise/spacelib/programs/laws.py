@@ -204,7 +204,7 @@ def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Flo
     amplitude : float
         How far it goes, rad or m.
     duration : float
-        How long it takes, s.
+        Duration, s.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def cycloidal(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Floa
     amplitude : float
         How far it goes, rad or m.
     duration : float
-        How long it takes, s.
+        Duration, s.
 
     Returns
     -------

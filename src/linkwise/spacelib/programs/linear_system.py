@@ -45,7 +45,7 @@ class LinearSystem:
     arm : float
         Largest element met in the last step of the elimination.
     kind : {"one", "none", "many"}
-        How many solutions there are.
+        Number of solutions.
     free : tuple of int (m - irank,)
         The variables that may have any value, in the order of the columns of H.
     x : ndarray (m,)

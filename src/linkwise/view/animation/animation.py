@@ -255,7 +255,7 @@ def animate(
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     motion : Trajectory, Motion, str, Path, or tuple
         How: a trajectory, the path of a motion file (.mot, .csv, .npz), ``(t, q)`` or ``(t, q, qd, qdd)``, as
         `linkwise.view.browse` takes it. Between its instants it is interpolated, see `Trajectory.at`.
@@ -378,13 +378,13 @@ class Moving:
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     q : (T, nq) ndarray
         The postures that will be shown; all of them must be seen.
     path : (T, 3) ndarray, optional
         Where the tool is in these; its path is drawn up to the posture that is shown.
     width : int
-        Of the picture, pixels; the height follows from what is shown. Small pictures have no numbers on their axes.
+        Width of the picture, pixels; the height follows from what is shown. Small pictures have no numbers on their axes.
     frames : bool
         Whether each link has the axes of its frame.
 

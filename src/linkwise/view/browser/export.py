@@ -204,7 +204,7 @@ def record(
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     motion : Motion or None
         How; None for rest.
     q : (nq,) ndarray or None

@@ -404,7 +404,7 @@ def read_dh(
     convention : {"standard", "modified"}, optional
         Must be said where the table does not: "python" holds it in its column mdh, "linkwise" may in a column.
     angles : {"rad", "deg"}, optional
-        What the angles are in. The toolboxes take rad, which is so unless said; a header of "linkwise" says it itself.
+        Unit of the angles, by default rad, as in the toolboxes; a header of "linkwise" states it.
     physical : bool
         Whether every inertia must be that of a body that can exist.
 

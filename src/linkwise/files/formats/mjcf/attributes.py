@@ -142,7 +142,7 @@ class Attributes:
     log : Report
         Where problems go.
     item : str, optional
-        How messages call it: ``"joint 'elbow'"``.
+        Its name in messages: ``"joint 'elbow'"``.
     kind : str, optional
         That of `ATTRIBUTES` which it is, where its tag does not say so.
     known : sequence of str, optional

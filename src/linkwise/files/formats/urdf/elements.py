@@ -229,7 +229,7 @@ class JointElement:
     fields : dict
         pitch, limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
     damping : tuple of float
-        Of each of several coordinates.
+        Damping of each of several coordinates.
     idle : bool
         Whether its greatest effort is 0.
     lines : dict of str to int
