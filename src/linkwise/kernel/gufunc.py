@@ -155,7 +155,7 @@ class _HandOver(tuple[Any, ...]):
         try:
             kernel = kernels.get(words)
         except TypeError:  # (what has no hash)
-            return fallback(*args, **kwargs)
+            kernel = None
         if kernel is not None:
             return kernel(*args)
         result = fallback(*args, **kwargs)
