@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "known names 'M9'; expected 'friction' or 'rotors', a kind such as 'M' or 'Tc+', or parameters of "
         "mech.parameter_names, 'M1' to 'XZ2'",
     ),
-    "all known": (arm(known=EVERYTHING), "no parameter is left to identify"),
+    "all known": (arm(known=EVERYTHING), "no parameter is left to identify: all base parameters are known"),
     "effort_std": (arm(effort_std=-1), "effort_std is -1; expected a number > 0, or 2 of them"),
     "effort_stds": (arm(effort_std=(1, 2, 3)), "effort_std is (1, 2, 3); expected a number > 0, or 2 of them"),
     "essential": (arm(essential="few"), "essential holds <U3; expected a number > 0"),
@@ -81,7 +81,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "decimate much": (arm(decimate=20), "there are 60 samples; a filter of that cutoff needs more than 67"),
     "no joints": (
         lambda: identify(lw.Mechanism([lw.Link(joint="fixed")], name="block"), *[np.zeros((5, 0))] * 4),
-        "'block' has no joints",
+        "'block' has no joints: no parameter can be identified",
     ),
     "wrong sign": (
         lambda: identify(DRIVEN, Q, QD, QDD, DRIVEN.inverse_dynamics(Q, QD, QDD) - QD, effort_std=1.0).to_mechanism(),
@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "nothing to excite": (
         lambda: exciting_trajectory(lw.Mechanism([lw.Link(joint="fixed")], name="block"), 5.0),
-        "'block' has no joints",
+        "'block' has no joints: there is no motion to optimise",
     ),
     "not allowed": (
         excite(allowed=lambda q: q[:, 0] > 100),

@@ -209,7 +209,7 @@ TREES: list[tuple[list[Link] | Any, str]] = [
     ([], "one Link or more"),
     (["link"], "one Link or more"),
     ([Link(), 3], "one Link or more"),
-    ([Link(name="a"), Link(name="a")], r"'a'; expected names that differ"),
+    ([Link(name="a"), Link(name="a")], r"'a'; expected unique names"),
     ([Link(name="a", parent="b")], r"link 'a': parent is 'b'; expected 'base'"),
     ([Link(name="a"), Link(name="c", parent="B")], r"parent is 'B'; expected 'base' or 'a'"),
     ([Link(name="a", parent="a")], r"cycle|expected 'base'"),

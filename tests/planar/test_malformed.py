@@ -82,8 +82,8 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
     (lambda: Mechanism([]), {}, "links is []", "one planar.Link or more"),
     (lambda: Mechanism(3), {}, "links is 3", "one planar.Link or more"),
     (lambda: Mechanism([Link()], name=3), {}, "name is 3", "a word, or None"),
-    (lambda: mechanism(Link(name="a"), Link(name="a")), {}, "links is 'a'", "names that differ"),
-    (lambda: mechanism(Link(name="a", joint_name="j"), Link(name="j")), {}, "links is 'j'", "joint names that differ"),
+    (lambda: mechanism(Link(name="a"), Link(name="a")), {}, "links is 'a'", "unique names"),
+    (lambda: mechanism(Link(name="a", joint_name="j"), Link(name="j")), {}, "links is 'j'", "unique joint names"),
     (lambda: mechanism(Link(name="a", joint="free"), Link(name="a.x")), {}, "links is 'a.x'", "another name"),
     (lambda: mechanism(Link(name="a", parent="b")), {}, "parent is 'b'", "expected 'world'"),
     (lambda: mechanism(Link(name="a"), Link(name="c", parent="b")), {}, "parent is 'b'", "expected 'world' or 'a'"),
@@ -96,7 +96,7 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
         lambda: mechanism(loops=[loop(first="arm", second="world"), loop(first="arm", second="world")]),
         {},
         "loops is 'pin'",
-        "names that differ",
+        "unique names",
     ),
 ]
 

@@ -228,7 +228,7 @@ def test_units_follow_the_joints():
         (([], np.zeros((0, 2))), "shapes"),
         (Trajectory([0.0, 1.0], *np.zeros((3, 4, 2, 2))), "batch of shape"),
         (Trajectory([0.0, 1.0], *np.zeros((3, 2, 3))), "has 2 joints; the trajectory has 3"),
-        (Trajectory([0.0, 1.0], [[0, 0], [np.nan, 0]], *np.zeros((2, 2, 2))), "no finite number at t = 1 s"),
+        (Trajectory([0.0, 1.0], [[0, 0], [np.nan, 0]], *np.zeros((2, 2, 2))), "not finite at t = 1 s"),
     ],
 )
 def test_what_is_no_motion_of_the_mechanism_is_refused(given, said):

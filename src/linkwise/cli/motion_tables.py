@@ -301,14 +301,14 @@ def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
     first = len(names) - mechanism.n
     for at in mechanism.manifold_joints:
         yield _manifold_motion_table(title, at, summary)
-        taken = "force and moment on the base that the motion takes" if at.link < 0 else "efforts that the motion takes"
+        taken = "force and moment on the base that the motion requires" if at.link < 0 else "efforts that the motion requires"
         yield _numbers(taken, manifold_title(at), ["rms effort", "peak effort", ""], efforts[at.v])
         title = "joints"
     if mechanism.n:
         yield _joint_motion_table(title, mechanism, summary)
         yield _numbers("motor efforts", "joint", ["rms effort", "peak effort", ""], efforts[first:])
     links = [(plain(name), peak(force, k), peak(moment, k)) for k, name in enumerate(mechanism.link_names)]
-    title = "what each link receives from its parent, moment about the joint"
+    title = "force and moment on each link from its parent, moment about the joint"
     yield _numbers(title, "link", ["peak force [N]", "peak moment [N m]"], links)
 
 

@@ -211,9 +211,9 @@ class _Figures:
             quantities = np.split(values, mechanism.nq + mechanism.nv * np.arange(3), axis=1)
             quantities[-1] = _without_rounding(quantities[-1], small[0])
             rows = [self._panels(title, t, v) for title, v in zip(curves.UNITS, quantities, strict=True)]
-            also = "the base and " if mechanism.floating else ""
+            also = "base and " if mechanism.floating else ""
             names = [*mechanism.names, *curves.manifold_labels(mechanism.manifold_joints)]
-            yield "joints", curves.plot(rows, names, f"{mechanism.name}: {also}the joints")
+            yield "joints", curves.plot(rows, names, f"{mechanism.name}: {also}joints")
         t, values = self._links.points()
         force, moment = map(_without_rounding, np.split(values, 2, axis=1), small[1:])
         every = range(len(mechanism.links))
@@ -221,7 +221,7 @@ class _Figures:
             [curves.Curves("force", "N", t, force, every)],
             [curves.Curves("moment\nabout the joint", "N m", t, moment, every)],
         ]
-        title = f"{mechanism.name}: magnitude of what each link receives from its parent"
+        title = f"{mechanism.name}: magnitudes of the force and moment on each link from its parent"
         yield "joint_forces", curves.plot(rows, mechanism.link_names, title)
 
     def _panels(self, title: str, t: FloatArray, values: FloatArray) -> list[curves.Curves]:
