@@ -340,3 +340,9 @@ def test_a_word_that_torque_does_not_know(linkwise: Callable, word: str, guess: 
     assert f"there is no file '{word}'. {guess}".rstrip() in told.err
     assert "Expected zero, hold, gravity or a .csv file" in told.err
     assert ("Did you mean" in told.err) == bool(guess)
+
+
+def test_coordinates_that_look_like_degrees_are_remarked(linkwise: Callable) -> None:
+    told = linkwise("simulate", "planar_2r", "--q", "30,0", "--time", "0.01", "--no-figures")
+    assert "remark: --q: 30 rad is more than a turn; degrees are written 30deg" in told.err
+    assert "remark" not in linkwise("simulate", "planar_2r", "--q", "400deg,0", "--time", "0.01", "--no-figures").err

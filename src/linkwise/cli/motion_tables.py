@@ -301,8 +301,10 @@ def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
     first = len(names) - mechanism.n
     for at in mechanism.manifold_joints:
         yield _manifold_motion_table(title, at, summary)
-        taken = "force and moment on the base that the motion requires" if at.link < 0 else "efforts that the motion requires"
-        yield _numbers(taken, manifold_title(at), ["rms effort", "peak effort", ""], efforts[at.v])
+        subject = "force and moment on the base" if at.link < 0 else "efforts"
+        yield _numbers(
+            f"{subject} that the motion requires", manifold_title(at), ["rms effort", "peak effort", ""], efforts[at.v]
+        )
         title = "joints"
     if mechanism.n:
         yield _joint_motion_table(title, mechanism, summary)

@@ -225,6 +225,12 @@ class Coordinates(Velocities):
     def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
         """Read the numbers."""
         q = super().resolve(text, mechanism, option)
+        turns = [
+            value for value, kind in zip(q[len(q) - mechanism.n :], joint_kinds(mechanism), strict=True) if kind == "angle"
+        ]
+        far = max(turns, key=abs, default=0.0)
+        if abs(far) > 2.0 * math.pi and "deg" not in text and "°" not in text:
+            click.echo(f"remark: {option}: {far:g} rad is more than a turn; degrees are written {far:g}deg", err=True)
         for at in mechanism.manifold_joints:
             length = math.hypot(*q[at.quaternion])
             if length == 0:

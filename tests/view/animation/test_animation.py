@@ -166,7 +166,7 @@ def test_a_name_cannot_break_out_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": 60.0}, "0.01 to 50 pictures a second"),
+        ({"rate": 60.0}, "0.01 to 50 frames per second"),
         ({"rate": 0.0}, "rate is 0.0"),
         ({"speed": -1.0}, "speed is -1.0"),
         ({"speed": 1e-4}, r"makes 100,001 pictures; expected at most 2,000: play it faster, speed=0\.0051"),

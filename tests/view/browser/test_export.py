@@ -85,7 +85,7 @@ def test_the_page_has_title_table_and_curves(text: str) -> None:
     assert "standard Denavit-Hartenberg" in panel
     assert panel.count("<figure>") == 2  # positions and speeds; the links have no mass
     assert "No efforts" in panel
-    assert "2 s, 10 pictures a second" in panel
+    assert "2 s, 10 frames per second" in panel
     assert "1 shape not shown" in panel
     assert "cannot be looked up" not in panel  # where it was looked for is nobody's business
 

@@ -25,7 +25,7 @@ def robots(options: Options) -> Output:
         known, about = _known(mechanism), linkwise.robots.summary(name)
         rows.append((name, joint_letters(mechanism), known, about))
         data.append({"name": name, "joints": joint_letters(mechanism), "known": known, "about": about})
-    table = Table((f"{len(rows)} robots",), ("name", "joints", "known", "what it is"), tuple(rows))
+    table = Table((f"{len(rows)} robots",), ("name", "joints", "data", "description"), tuple(rows))
     return Output({"robots": data}, [table])
 
 

@@ -36,6 +36,7 @@ from linkwise.plot import curves
 from linkwise.plot.downsample import Thinned
 from linkwise.plot.rendering import rendered
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.motion import massless
 
 #: Up to this many instants, every link is printed at each.
 FEW = 3
@@ -117,6 +118,8 @@ def execute(
                 report.few = states if report.summary.count == len(states.t) <= FEW else None
             progress()
         report.remarks = [remark.message for remark in odd.report()]
+        if massless(mechanism):
+            report.remarks.append(f"no masses are given for {mechanism.name}; all forces and efforts are zero")
         try:
             for name, figure in list(figures.draw(report.summary)) if wanted.figures else ():
                 folder.write(f"{name}.{wanted.figures}", rendered(figure, str(wanted.figures)))

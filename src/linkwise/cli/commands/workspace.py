@@ -116,8 +116,8 @@ def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
     if math.isfinite(region.radius[0]):
         extents["from the first axis"] = region.radius
     extents |= dict(zip("xyz", region.bounds.T.tolist(), strict=True))
-    tried = f"{region.samples:,} random postures, and better ones sought from them"
-    title = f"{plain(model.name)}: what {plain(region.frame)} reaches ({tried})"
+    tried = f"{region.samples:,} random configurations, then refined"
+    title = f"{plain(model.name)}: reachable region of {plain(region.frame)} ({tried})"
     lengths = [Column(name, write=_metres) for name in ("least", "greatest")]
     yield Table([title], ["", *lengths, ""], [(name, low, high, "m") for name, (low, high) in extents.items()])
     yield _room(region)
@@ -131,7 +131,7 @@ def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
     yield Table([f"manipulability of {_motion(region)}"], ["", "best", "worst", ""], rows)
     if math.isfinite(region.near_singular):
         share = f"{100 * region.near_singular:.2g} %" if region.near_singular else "none"
-        yield f"{share} of all postures have less than a hundredth of the best, near singular ones"
+        yield f"{share} of the configurations are near singular: below a hundredth of the best manipulability"
 
 
 def _metres(value: float) -> str:
@@ -140,16 +140,16 @@ def _metres(value: float) -> str:
 
 def _motion(region: Workspace) -> str:
     motion = {"translation": "position", "rotation": "orientation", "all": "position and orientation"}[region.mask]
-    return f"the {motion} ({region.freedoms} {'direction' if region.freedoms == 1 else 'directions at once'})"
+    return f"the {motion} ({region.freedoms} {'direction' if region.freedoms == 1 else 'directions'})"
 
 
 def _room(region: Workspace) -> str:
     """Say how much room there is, and how that was found."""
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
-        return f"{measure} {region.size:.4g} {unit}, give or take {region.size_error:.1g} (by random places, aimed at)"
+        return f"{measure} {region.size:.4g} {unit}, ± {region.size_error:.1g} (share of random places that are reached)"
     stays = ("in one point", "on a curve: there is no area and no volume", "on a surface, curved or aslant: no volume")
-    return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "its volume is too thin to be counted"
+    return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "the region is too thin for a volume"
 
 
 def _facts(model: Mechanism, region: Workspace) -> dict[str, Any]:

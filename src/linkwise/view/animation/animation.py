@@ -163,7 +163,7 @@ FORMATS = (".gif", ".mp4")
 #: What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at.
 MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
 
-#: The fewest pictures a second.
+#: The fewest frames per second.
 SLOWEST = 0.01
 
 #: Sides of what is drawn for a circle: coarser than in a picture that stands still.
@@ -250,7 +250,7 @@ def animate(
     frames: bool | None = None,
     width: int = 480,
 ) -> Animation:
-    """Make moving pictures of a motion.
+    """Animate a motion.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def instants(motion: Trajectory, rate: float, speed: float) -> FloatArray:
     between = (end - start) * rate / speed  # (infinite, maybe)
     if between - 1e-9 > MOST_PICTURES - 1:
         fastest, fewest = (end - start) * rate / (MOST_PICTURES - 1), (MOST_PICTURES - 1) * speed / (end - start)
-        fewer = f"at fewer pictures a second, rate={fewest:.2g}, " if fewest >= SLOWEST else ""
+        fewer = f"at fewer frames per second, rate={fewest:.2g}, " if fewest >= SLOWEST else ""
         raise ArgumentError(
             f"the motion of {end - start:g} s makes {between + 1:,.0f} pictures; expected at most {MOST_PICTURES:,}: "
             f"play it faster, speed={_rounded_up(fastest)}, {fewer}or animate a part of it, such as trajectory.until(time)"
@@ -342,7 +342,7 @@ def _rounded_up(value: float) -> str:
 def _checked(suffix: str, rate: float, speed: float, width: int) -> int:
     """Check the numbers; return the even width."""
     most = QUICKEST if suffix == ".gif" else 240.0
-    number_within("rate", rate, SLOWEST, most, f"{SLOWEST:g} to {most:g} pictures a second in a {suffix}")
+    number_within("rate", rate, SLOWEST, most, f"{SLOWEST:g} to {most:g} frames per second in a {suffix}")
     number_within("speed", speed, math.ulp(0.0), sys.float_info.max, "a number above 0")
     number_within("width", width, *WIDTHS, f"{WIDTHS[0]} to {WIDTHS[1]} pixels")
     return 2 * round(width / 2)
@@ -362,7 +362,7 @@ def _encoded(moving: Moving, times: FloatArray, rate: float, suffix: str) -> tup
     if height * width * len(times) > MOST_PIXELS:
         fitting = MOST_PIXELS / (height * width * len(times))
         raise ArgumentError(
-            f"{len(times):,} pictures of {width} x {height} pixels are too much to look at; "
+            f"{len(times):,} pictures of {width} x {height} pixels are too large an animation; "
             f"expected width={int(width * math.sqrt(fitting))} or less, or fewer pictures"
         )
     data = gif(pictures(), samples, rate) if suffix == ".gif" else mp4(pictures(), rate)
