@@ -75,7 +75,7 @@ MALFORMED: list[tuple[dict[str, Any], str, str]] = [
     ({"joint": "universal"}, "axis", "2 axes"),
     ({"joint": "universal", "axis": [(0, 0, 1), (0, 0, -2)]}, "axis", "not parallel"),
     ({"joint": "cylindrical", "limits": (0, 1)}, "limits", "2 rows"),
-    ({"joint": "cylindrical", "limits": [(0, 1), (2, 1)]}, "limits", "least value first"),
+    ({"joint": "cylindrical", "limits": [(0, 1), (2, 1)]}, "limits", "lower limit first"),
     ({"joint": "planar", "limits": [(0, 1)]}, "limits", "3 rows"),
     ({"joint": "ball", "limits": (-1, 1)}, "limits", "half the opening of a cone"),
     ({"joint": "ball", "limits": (0, 4)}, "limits", "half the opening of a cone"),

@@ -1,4 +1,4 @@
-"""The dynamic model in base parameters: the moving bodies with one symbol for each parameter that is felt."""
+"""The dynamic model in base parameters: the moving bodies with one symbol for each parameter that has an effect."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     there = [_is_there(parts) for parts in _products(rows, values)]
     symbols = blank(start + len(MOTOR) * len(tree.drives))
     called = _labels(moving, names, rows, columns, len(symbols), SECOND if second_moments else LINK)
-    for column, name, felt in zip(columns, called, there, strict=True):
-        if felt:
+    for column, name, present in zip(columns, called, there, strict=True):
+        if present:
             symbols[column] = parameter(name)
     tens = [symbols[len(LINK) * k :][: len(LINK)] for k in range(len(moving.bodies))]
     bodies = [replace(body, inertia=_pseudo(ten, second_moments)) for body, ten in zip(moving.bodies, tens, strict=True)]

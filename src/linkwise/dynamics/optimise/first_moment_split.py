@@ -47,11 +47,11 @@ class PointMasses:
 def point_masses(moving: Bodies) -> PointMasses:
     """Take point masses out of regrouped bodies where that saves operations and costs no digits."""
     bodies, ways = list(moving.bodies), {}
-    children, felt, loaded = made_children(moving), _felt(moving), _loaded(moving)
+    children, transmits, loaded = made_children(moving), _transmits_force(moving), _loaded(moving)
     for k in reversed(range(len(bodies))):
         _settle(bodies, k)
         body = bodies[k]
-        if not (felt[k] and body.turn and not body.advances and is_zero(body.inertia[3, 3])):
+        if not (transmits[k] and body.turn and not body.advances and is_zero(body.inertia[3, 3])):
             continue
         for child in children[k]:
             path = _way(body, bodies[child]) if loaded[child] else ()
@@ -63,8 +63,8 @@ def point_masses(moving: Bodies) -> PointMasses:
     return PointMasses(replace(moving, bodies=tuple(bodies)), ways)
 
 
-def _felt(bodies: Bodies) -> list[bool]:
-    """Of each body, whether the force that it needs, not only the moment, is felt at a joint."""
+def _transmits_force(bodies: Bodies) -> list[bool]:
+    """Of each body, whether its force, not only its moment, loads a joint."""
     flat, result = level(bodies), []
     for body in bodies.bodies:
         carrier = bodies.bodies[body.parent] if body.parent >= 0 else None

@@ -144,8 +144,8 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     values, count = np.linalg.svd(matrix, compute_uv=False), int(np.round(np.trace(free, axis1=-2, axis2=-1)).min())
     product = np.prod(values[..., : min(len(rows), count)], axis=-1)
     inverse = np.linalg.pinv(matrix, rcond=RANK)
-    felt = inverse @ jac
+    projected = inverse @ jac
     along = np.einsum("...ir,...rij->...j", inverse, slopes)
-    along -= np.einsum("...ik,...kij->...j", free @ felt @ opened, turns)
-    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ felt @ free, turns)
+    along -= np.einsum("...ik,...kij->...j", free @ projected @ opened, turns)
+    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ projected @ free, turns)
     return np.asarray(product[..., None] * (free @ along[..., None])[..., 0])

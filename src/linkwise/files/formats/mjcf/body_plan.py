@@ -194,18 +194,18 @@ def borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
 
 
 def joint_values(mechanism: Mechanism) -> dict[str, dict[str, float]]:
-    """What each joint feels of its motors, by the attributes of MJCF."""
+    """Motor parameters reflected to each joint, by the attributes of MJCF."""
     values: dict[str, dict[str, float]] = {}
     for drive in mechanism.drives:
         motor = drive.motor
         up, down = motor.reflected_coulomb
-        felt = {
+        reflected = {
             "armature": motor.reflected_inertia,
             "damping": max(0.0, motor.reflected_viscous),
             "frictionloss": max(0.0, 0.5 * (up - down)),
         }
-        joint = values.setdefault(drive.joint, dict.fromkeys(felt, 0.0))
-        for key, value in felt.items():
+        joint = values.setdefault(drive.joint, dict.fromkeys(reflected, 0.0))
+        for key, value in reflected.items():
             joint[key] += value
     return values
 

@@ -34,10 +34,10 @@ def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
     """Motors of joints with quaternions that MJCF cannot say: it has one number for all velocities of a joint."""
     values = joint_values(mechanism)
     for at in mechanism.manifold_joints:
-        felt = [values.get(name, {}) for name in mechanism.velocity_names[at.v]]
-        if any(other != felt[0] for other in felt):
+        reflected = [values.get(name, {}) for name in mechanism.velocity_names[at.v]]
+        if any(other != reflected[0] for other in reflected):
             yield f"motors of {at.name!r}: all of them ({_UNEQUAL})"
-        elif at.joint.kind == "floating" and felt[0].get("frictionloss"):
+        elif at.joint.kind == "floating" and reflected[0].get("frictionloss"):
             yield f"motors of {at.name!r}: their Coulomb friction (MuJoCo's is along the axes of the world)"
 
 
