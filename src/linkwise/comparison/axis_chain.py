@@ -93,7 +93,7 @@ class JointAxes:
         The mechanism.
     link : int or str
         Where it ends, as `Mechanism.forward_kinematics` takes it.
-    axes : tuple of Axis
+    axes : tuple of JointAxis
         From the base out.
     end : ndarray (4, 4)
         T_world_end with every joint at zero.

@@ -83,7 +83,7 @@ def compare(
     a, b : Tree
         The two descriptions.
     link_a, link_b : int or str
-        Where the chains end: -1 the tool; a name, or an index from 0, that link's own frame.
+        Where the chains end: ``"tool"``, or a link by name or index (-1 the last): its own frame.
     tol : float
         m and rad: what the tool may miss at most, at random configurations, to be called the same. A correspondence is
         also found where tables are rounded, with errors of up to some centimetres or degrees; its errors are then reported.

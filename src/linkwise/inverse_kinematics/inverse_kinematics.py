@@ -220,7 +220,7 @@ def inverse_kinematics(
         turns outside the limits are taken off first. Joints on which the pose does not depend, such as those of a gripper
         beside the frame, stay at q0, at zero (or the limit next to it) where that is left out.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
     frame : {"world", "body"}

@@ -57,7 +57,7 @@ class Descent:
 
     Parameters
     ----------
-    program : Program
+    program : IterationProgram
         What a step is made of.
     backend : str, optional
         Back end; the default one if left out.

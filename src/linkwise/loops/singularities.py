@@ -117,7 +117,7 @@ def singularities_at(
 
     Parameters
     ----------
-    task, system : LoopEquations, System
+    task, system : LoopEquations, LinkageEquations
         The closure equations, and which coordinates are driven.
     generic : pair of int and ndarray (k, nq)
         The rank of the closure Jacobian at most positions, and some of these: what rests there too is left out.

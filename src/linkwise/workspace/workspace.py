@@ -167,7 +167,7 @@ def workspace(
     mechanism : Mechanism
         On a fixed base. Bodies that float beside the way to the frame stay where they are.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     samples : int, optional
         Random postures, at least 1000; 500,000 if not given, 10,000 with loops.
     seed : int

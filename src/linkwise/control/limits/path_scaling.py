@@ -515,7 +515,7 @@ class Pace:
         return self._rest.copy()
 
     def run(self, inputs: FloatArray, out: FloatArray) -> None:
-        """Do one cycle for each row: (..., `row`) to (..., `made_row`)."""
+        """Do one cycle for each row: (..., `row`) to (..., `output_row`)."""
         shape = inputs.shape[:-1]
         with np.errstate(all="ignore"):
             row = self._prepare.ufunc(inputs)
@@ -523,7 +523,7 @@ class Pace:
         out[...] = rows[..., : self.output_row]
 
     def steps(self, inputs: FloatArray, outputs: FloatArray) -> list[KernelCall | Copy]:
-        """The same as steps of a `Sequence`, for rows (B, `row`) and (B, `made_row`) that stay where they are."""
+        """The same as steps of a `Sequence`, for rows (B, `row`) and (B, `output_row`) that stay where they are."""
         rows = len(inputs)
         row, searched = np.empty((rows, self._prepare.tape.outputs["row"][0])), np.empty((rows, self._found))
         fixed = (np.zeros((rows, self.n)), np.zeros((rows, 0, self.n)), np.zeros((rows, 1)))

@@ -40,7 +40,7 @@ class Configuration:
         self._jacobians: dict[int | str, Array] = {}
 
     def pose(self, link: int | str) -> Array:
-        """T_world_link (4, 4); -1 is the tool."""
+        """T_world_link (4, 4) of a link by name or index, or of ``"tool"``."""
         if link not in self._poses:
             self._poses[link] = forward_kinematics(self.tree, self.q, link=link)
         return self._poses[link]

@@ -101,7 +101,7 @@ class PlayedCurves:
     ----------
     gui : viser.GuiApi
         Where to put them.
-    motion : Motion
+    motion : ShownMotion
         What they show.
     """
 
@@ -123,7 +123,7 @@ class LiveCurves:
     ----------
     gui : viser.GuiApi
         Where to put them.
-    past : Motion
+    past : ShownMotion
         The first of it, see `History.motion`.
     """
 

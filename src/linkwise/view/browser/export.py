@@ -82,7 +82,7 @@ def export(
     ----------
     mechanism : Mechanism
         What is shown.
-    motion : Motion, Trajectory, path, (t, q) or None
+    motion : ShownMotion, Trajectory, path, (t, q) or None
         What is played, see `linkwise.view.motion.ShownMotion.of`; None for a mechanism at rest.
     path : str or Path
         The file, written whole or not at all.
@@ -205,7 +205,7 @@ def record(
     ----------
     mechanism : Mechanism
         The mechanism.
-    motion : Motion or None
+    motion : ShownMotion or None
         How; None for rest.
     q : (nq,) ndarray or None
         The position at rest.

@@ -24,7 +24,7 @@ MOTION = Face(
 
 
 def motion(tape: Tape) -> Callable[..., Any]:
-    """Position, velocity and acceleration at instants, by a tape for one joint; see `path_programs`."""
+    """Position, velocity and acceleration at instants, by a tape for one joint; see `linkwise.trajectory.compiled_path`."""
     return loop_gufunc(MOTION, [_motion(tape)], f"{LOWERING} {tape.digest}")
 
 
