@@ -209,7 +209,7 @@ class Link(Record):
         tau_max: Any = None,
         mimic: Mimic | None = None,
     ) -> Link:
-        """A link from a row of Denavit-Hartenberg parameters; the convention must be said.
+        """A link from a row of Denavit-Hartenberg parameters; the convention must be given.
 
         Parameters
         ----------

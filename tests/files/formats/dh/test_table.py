@@ -198,7 +198,7 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         (
             "0 0.3 0.5 1.57 0\n", {},
             [
-                "line 1: which dialect this table is in must be said: 'linkwise', 'matlab', 'python' or 'toolbox7'. "
+                "line 1: the dialect of this table is not stated; expected 'linkwise', 'matlab', 'python' or 'toolbox7'. "
                 "This row would mean: matlab: theta=0 d=0.3 a=0.5 alpha=1.57 sigma=0; "
                 "python: d=0 alpha=0.3 theta=0.5 a=1.57 sigma=0; toolbox7: alpha=0 a=0.3 theta=0.5 d=1.57 sigma=0"
             ],

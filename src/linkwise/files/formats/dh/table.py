@@ -502,7 +502,7 @@ def undecided(text: str) -> FileProblem:
     if row is None:
         return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
     said = "; ".join(meanings(row.cells[:40]))
-    return FileProblem(row.number, f"which dialect this table is in must be said: {known}. This row would mean: {said}")
+    return FileProblem(row.number, f"the dialect of this table is not stated; expected {known}. This row would mean: {said}")
 
 
 def said_dialect(text: str) -> str | None:
