@@ -65,9 +65,9 @@ def test_a_range_for_a_joint_that_slides(linkwise: Callable) -> None:
 def test_pointing_and_another_link(linkwise: Callable) -> None:
     told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--pointing", "down", "--within", "20deg")
     assert told.status == 0
-    assert "puma560: what the tool reaches" in told.out
+    assert "puma560: reachable region of the tool" in told.out
     told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--link", "link3", "--mask", "rotation")
-    assert "what link3 reaches" in told.out
+    assert "reachable region of link3" in told.out
     assert "manipulability of the orientation (2 directions)" in told.out
 
 
@@ -84,7 +84,7 @@ def test_where_there_is_no_volume(linkwise: Callable, tmp_path: Path) -> None:
         (["--range", "link1=one,0"], "'one' is not a number"),
         (["--pointing", "sideways"], "'sideways' is not a number"),
         (["--pointing", "0,0"], "expected X,Y,Z, up or down"),
-        (["--pointing", "up", "--within", "200deg"], "no angle above 0 and up to 180deg"),
+        (["--pointing", "up", "--within", "200deg"], "not an angle above 0 and up to 180deg"),
         (["--link", "elbow"], "no link 'elbow'"),
         (["--plane", "zz"], "is not one of"),
         (["--samples", "10"], "10 is not in the range"),

@@ -147,7 +147,7 @@ def _room(region: Workspace) -> str:
     """Say how much room there is, and how that was found."""
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
-        return f"{measure} {region.size:.4g} {unit}, ± {region.size_error:.1g} (share of random places that are reached)"
+        return f"{measure} {region.size:.4g} {unit} ± {region.size_error:.1g} (share of random places that are reached)"
     stays = ("in one point", "on a curve: there is no area and no volume", "on a surface, curved or aslant: no volume")
     return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "the region is too thin for a volume"
 
