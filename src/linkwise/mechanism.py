@@ -101,7 +101,7 @@ class Mechanism(Tree):
         rows : sequence of sequence of float
             One row per link, rad and m.
         convention : {"standard", "modified"}
-            Must be said; see `Link.dh`.
+            Required; see `Link.dh`.
         order : sequence of str
             What the columns are: any order of theta, d, a, alpha, and b.
         joints : str, optional

@@ -305,9 +305,9 @@ class Equations:
             raise ArgumentError(f"there is no matrix {shown(quantity)}; there are {members(_SOURCES)}")
         return _SOURCES[quantity], [*self.q, *(self.qd if quantity == "C" else ()), *self.parameters]
 
-    def _check_size(self, quantity: str, size: int, said: str = "") -> None:
+    def _check_size(self, quantity: str, size: int, prefix: str = "") -> None:
         if size > MOST_TERMS:
-            problem = f"{quantity} has {said}{size:,} terms, more than {MOST_TERMS:,}"
+            problem = f"{quantity} has {prefix}{size:,} terms, more than {MOST_TERMS:,}"
             advice = f"steps({quantity!r}) is another form"
             if self.harmonics is not None:
                 advice = f"harmonics has them as arrays, {advice}"

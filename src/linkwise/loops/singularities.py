@@ -86,20 +86,22 @@ class Singularities:
 
     def explain(self) -> str:
         """What holds here, in words."""
-        said = [_said(self.driving, "a toggle position", "the driven coordinates cannot drive the others")]
+        parts = [_describe(self.driving, "a toggle position", "the driven coordinates cannot drive the others")]
         if self.branching:
-            said.append("branches of motion meet: closure equations depend on each other here")
+            parts.append("branches of motion meet: closure equations depend on each other here")
         if self.still:
-            said.append(f"a dead point: {members(self.still)} {'stands' if len(self.still) == 1 else 'stand'} still")
+            parts.append(f"a dead point: {members(self.still)} {'stands' if len(self.still) == 1 else 'stand'} still")
         if self.output is not None:
-            said.append(_said(self.output, "a dead point of the link asked for", "it lacks a motion that it has elsewhere"))
-        return "; ".join(said)
+            parts.append(
+                _describe(self.output, "a dead point of the link asked for", "it lacks a motion that it has elsewhere")
+            )
+        return "; ".join(parts)
 
     def __repr__(self) -> str:
         return f"<Singularities: {self.explain()}>"
 
 
-def _said(measure: float, name: str, meaning: str) -> str:
+def _describe(measure: float, name: str, meaning: str) -> str:
     value = f"smallest singular value {measure:.3g}"
     if measure <= SINGULAR:
         return f"{name} ({value}): {meaning}"

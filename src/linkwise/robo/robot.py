@@ -337,8 +337,8 @@ def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Proble
     for link in links:
         mounted = sorted(motor.number for motor in motors if motor.link == link.number)
         if sorted(link.motors) != mounted:
-            said = f"{members(mounted)}, the motors" if mounted else "none, for there are no motors"
-            yield Problem(f"link {link.number}", "motors", list(link.motors), f"{said} whose link is {link.number}")
+            expected = f"{members(mounted)}, the motors" if mounted else "none, for there are no motors"
+            yield Problem(f"link {link.number}", "motors", list(link.motors), f"{expected} whose link is {link.number}")
 
 
 #: How rotors count: see `robot`.

@@ -62,9 +62,9 @@ def summary(name: str) -> str:
     >>> summary("ur5e")
     'Universal Robots UR5e'
     """
-    said = describe(name).source[0].split(". ")[0]
+    text = describe(name).source[0].split(". ")[0]
     function = globals().get(name)
-    return said if function is None else str(function.__doc__).splitlines()[0].rstrip(".")
+    return text if function is None else str(function.__doc__).splitlines()[0].rstrip(".")
 
 
 @cache

@@ -144,7 +144,9 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     try:
         segment = Legs.between(np.stack([first, last]))
     except ArgumentError as error:
-        raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
+        raise ArgumentError(
+            f"{function}: T0 and T1 are half a turn apart; the direction of rotation is ambiguous"
+        ) from error
     rotation = segment.rotation @ rotations_about(segment.axis[0], segment.angle[0] * share)
     return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 

@@ -32,7 +32,7 @@ DERIVED = "velocities and accelerations are computed from the positions, by para
 
 
 def given_motion(mechanism: Tree, motion: Any) -> tuple[Trajectory, tuple[str, ...]]:
-    """The trajectory, named as the mechanism is, and what is to be said of how it came about."""
+    """The trajectory, named as the mechanism is, and remarks on how it was computed."""
     notes: tuple[str, ...] = ()
     if isinstance(motion, Trajectory):
         trajectory = motion
@@ -360,7 +360,7 @@ def efforts_of(
         name = "inverse_dynamics" if external is None else "inverse_dynamics_external"
         return np.asarray(evaluate(mechanism, name, *states, *(() if external is None else (external,)))), ""
     if driven is None and not mechanism.drives:
-        return None, f"{mechanism.name!r} has loops and no motors, so it is not said which coordinates drive it"
+        return None, f"{mechanism.name!r} has loops and no motors, so its driven coordinates are unknown"
     try:
         efforts = closed_inverse_dynamics(mechanism, *states, driven, external, name="actuator_efforts")[0]
     except LinkwiseError as error:

@@ -305,9 +305,9 @@ class Layout:
             yield _out(f"{end}.solved_rotation", "1", "rotation of the end for the solved values", (3, 3))
             yield _out(f"{end}.predicted_position", "m", "end at the start of the next cycle, from the start", (3,))
             yield _out(f"{end}.world_position", "m", "solved end, in the world", (3,))
-            for method, said in METHODS.items():
-                yield _out(f"{end}.calculated_velocity.{method}", "m/s", f"velocity of the end, {said}", (3,))
-                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", f"its angular velocity, {said}", (3,))
+            for method, words in METHODS.items():
+                yield _out(f"{end}.calculated_velocity.{method}", "m/s", f"velocity of the end, {words}", (3,))
+                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", f"its angular velocity, {words}", (3,))
         for constraint in self.constraints:
             if isinstance(constraint, KeepClear):  # (side by side: the cycle writes both)
                 yield _out(f"{constraint.name}.distance", "m", "least distance of shapes at the solved values")

@@ -93,8 +93,8 @@ def _see_fit(certificate: Path, key: Path) -> None:
     if private.public_key() != loaded.public_key():
         raise refused(key, f"is not the key of {certificate.name}")
     if loaded.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
-        said = f"was good until {loaded.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
-        raise refused(certificate, said)
+        message = f"was good until {loaded.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
+        raise refused(certificate, message)
 
 
 def _make(certificate: Path, key: Path, host: str) -> None:

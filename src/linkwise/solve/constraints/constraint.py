@@ -157,8 +157,8 @@ class Constraint(ABC):
 
     def __repr__(self) -> str:
         attributes = {name: getattr(self, name) for name in getattr(self, "keyed", ())}
-        said = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
-        return f"{type(self).__name__}({', '.join([*said, f'{self.numbers.shape[:-1]} tasks'])})"
+        fields = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
+        return f"{type(self).__name__}({', '.join([*fields, f'{self.numbers.shape[:-1]} tasks'])})"
 
     @abstractmethod
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:

@@ -157,8 +157,10 @@ def read_gripper(path: str | Path) -> GripperMotion:
         file.wrong(f"the time step dt is {dt!r}; expected a number > 0; is the first number, the time step, missing?")
     axes = tuple(file.whole(f"axis {k} of the convention", 0, 2) for k in (1, 2, 3))
     if axes[0] == axes[1] or axes[1] == axes[2]:
-        said = f"the convention is {axes[0]} {axes[1]} {axes[2]}; expected three axes of which no two in a row are the same"
-        file.wrong(said)
+        message = (
+            f"the convention is {axes[0]} {axes[1]} {axes[2]}; expected three axes of which no two in a row are the same"
+        )
+        file.wrong(message)
     rows: list[list[float]] = []
     while file.more or not rows:
         rows.append([file.number(f"{name} of instant {len(rows) + 1}") for name in _NAMES])

@@ -228,7 +228,7 @@ class Animation:
 
     def __repr__(self) -> str:
         width, height = self.size
-        shape = f"{len(self.times)} pictures of {width} x {height} pixels, {self.rate:g} a second"
+        shape = f"{len(self.times)} frames of {width} x {height} pixels, {self.rate:g} per second"
         return f"<Animation {self.suffix[1:].upper()}: {shape}, {len(self.data) / 1e3:,.0f} kB>"
 
     def _repr_html_(self) -> str:
@@ -327,7 +327,7 @@ def instants(motion: Trajectory, rate: float, speed: float) -> FloatArray:
         fastest, fewest = (end - start) * rate / (MOST_PICTURES - 1), (MOST_PICTURES - 1) * speed / (end - start)
         fewer = f"at fewer frames per second, rate={fewest:.2g}, " if fewest >= SLOWEST else ""
         raise ArgumentError(
-            f"the motion of {end - start:g} s makes {between + 1:,.0f} pictures; expected at most {MOST_PICTURES:,}: "
+            f"the motion of {end - start:g} s needs {between + 1:,.0f} frames; expected at most {MOST_PICTURES:,}: "
             f"play it faster, speed={_rounded_up(fastest)}, {fewer}or animate a part of it, such as trajectory.until(time)"
         )
     count = 1 + math.ceil(between - 1e-9)
@@ -362,8 +362,8 @@ def _encoded(moving: Moving, times: FloatArray, rate: float, suffix: str) -> tup
     if height * width * len(times) > MOST_PIXELS:
         fitting = MOST_PIXELS / (height * width * len(times))
         raise ArgumentError(
-            f"{len(times):,} pictures of {width} x {height} pixels are too large an animation; "
-            f"expected width={int(width * math.sqrt(fitting))} or less, or fewer pictures"
+            f"{len(times):,} frames of {width} x {height} pixels are too many; "
+            f"expected width={int(width * math.sqrt(fitting))} or less, or fewer frames"
         )
     data = gif(pictures(), samples, rate) if suffix == ".gif" else mp4(pictures(), rate)
     return data, (width, height)
