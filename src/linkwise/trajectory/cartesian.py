@@ -205,7 +205,7 @@ class Legs:
             place = first_place(angle > np.pi - HALF_TURN)
             where = f" in member {place[:-1]}" if place[:-1] else ""
             raise ArgumentError(
-                f"poses {place[-1]} and {place[-1] + 1}{where} are half a turn apart: the direction of rotation is ambiguous; "
+                f"poses {place[-1]} and {place[-1] + 1}{where} are half a turn apart: the rotation is ambiguous; "
                 "put a pose between them"
             )
         line = np.diff(poses[..., :3, 3], axis=-2)
