@@ -36,38 +36,40 @@ if TYPE_CHECKING:
 
 
 class Mechanism(Tree):
-    """Links and joints, and everything that can be computed about them.
+    """A mechanism: rigid links and joints, with its kinematics and dynamics as methods.
 
     All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
-    a batch as for a loop. n is the number of joints, nq of coordinates, nv of speeds (both n on a fixed base, n + 7 and
-    n + 6 on a floating one), L the number of links. Angles in rad, lengths in m, masses in kg, forces in N, moments in N m.
-    Results are in the world frame, in which the base stands, unless stated otherwise.
+    a batch as for a loop. n is the number of joints, nq of coordinates, nv of velocities (both n on a fixed base, n + 7
+    and n + 6 on a floating one), L of links. Angles are in rad, lengths in m, masses in kg, forces in N, moments in N m.
+    Results are in the world frame unless stated otherwise.
 
     Parameters
     ----------
     links : sequence of Link
-        At least one; see `Link` for how they hang on each other.
+        The links, one or more; `Link.parent` names the parent of each.
     base, tool : (4, 4) array_like, optional
-        T_world_base, and T_link_tool.
+        T_world_base and T_link_tool; by default the identity.
     tool_link : str, optional
-        Name of the link that the tool is on; the last of the list where it is left out.
+        Name of the link that carries the tool; by default the last of the list.
     gravity : (3,) array_like
         Acceleration of free fall in the world frame, m/s2.
     payload : Inertia, optional
-        What the tool carries, in tool axes.
+        Inertia of the payload on the tool, in tool axes.
     loops : sequence of Loop
-        What closes the tree: frames on two links that must meet. Forward dynamics and `simulate` keep them closed; what has
-        no answer without the forces in them is refused.
+        Loop closures: frames on two links that must coincide. Forward dynamics and `simulate` keep them closed; methods
+        that depend on the constraint forces are refused.
     motors : sequence of Motor
         Motors beside those of the links, each naming the joint that it drives; see `Motor`.
+    springs : sequence of Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring
+        Springs, dampers, end stops and constant forces.
     floating : bool
-        Whether the base is a body that moves freely. Links on the base hang on it, and a fixed link on the base gives it its
-        mass. q is then x, y, z, qw, qx, qy, qz, joints (nq), qd the velocity of its origin and its angular velocity, both in
-        its own axes, then the joint velocities (nv); see `Tree`.
+        Whether the base is a body that moves freely; a fixed link on the base gives it its mass. q is then x, y, z, qw, qx,
+        qy, qz, joints (nq); qd is the velocity of its origin and its angular velocity, both in its own axes, then the
+        joint velocities (nv); see `Tree`.
     shapes : sequence of Shape
-        What links, and the base, collide with: `clearance` and `plan` look at them.
+        Collision shapes of links and of the base, for `clearance` and `plan`.
     name : str, optional
-        How tables and messages call it.
+        Its name in tables and messages.
 
     Raises
     ------
@@ -103,7 +105,7 @@ class Mechanism(Tree):
         convention : {"standard", "modified"}
             Required; see `Link.dh`.
         order : sequence of str
-            What the columns are: any order of theta, d, a, alpha, and b.
+            Names of the columns: any order of theta, d, a, alpha, and b.
         joints : str, optional
             One letter per link: R revolute, P prismatic, F fixed. All revolute by default.
         **options

@@ -211,20 +211,21 @@ def inverse_kinematics(
     Parameters
     ----------
     mechanism : Mechanism
-        Any; loops are kept closed.
+        Any mechanism; its loops are kept closed.
     T : (..., 4, 4) array_like
-        Poses wanted, world frame, m.
+        Target poses in the world frame, m.
     q0 : (..., nq) array_like, optional
-        Where to start, rad or m; a little beside the middle of the range of each joint where it is left out. A closed form
+        Initial guess, rad or m; by default near the middle of the range of each joint. A closed form
         gives the solution nearest to it; the other methods the one that they come to from it, if they come to one. Whole
         turns outside the limits are taken off first. Joints on which the pose does not depend, such as those of a gripper
         beside the frame, stay at q0, at zero (or the limit next to it) where that is left out.
     link : int or str
         The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
-        1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
+        1 for constrained, 0 for free directions: x, y, z, rotation about x, y, z; or ``"all"`` (the default),
+        ``"translation"``, ``"rotation"``.
     frame : {"world", "body"}
-        In whose axes the mask is meant: the world's, or those of the moving frame.
+        Axes of the mask: those of the world, or of the moving frame.
     tol : float
         Greatest distance (m) and angle (rad) from the pose for success.
     seed : int
@@ -236,9 +237,9 @@ def inverse_kinematics(
         raises `NoClosedFormError` where there is none. The last two are the textbook methods,
         from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.steepest_descent`.
     limits : bool
-        Whether joint limits hold. They are hard: no answer that is called one is outside them.
+        Whether joint limits hold. They are hard: no solution is outside them.
     clear : Clear, optional
-        What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
+        The clearance to keep. Of a closed form's solutions the nearest to q0 that is clear is taken; where
         none is, or there is no closed form, the pose and this are solved for together.
     configuration : mapping of str to str, optional
         The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
