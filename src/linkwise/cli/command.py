@@ -366,6 +366,8 @@ class Command(click.Command):
         Whether it takes the options of reading; one with a MECHANISM does.
     json : bool
         Whether it takes ``--json``.
+    **settings
+        Those of `click.Command`.
     """
 
     def __init__(

@@ -155,7 +155,7 @@ def parts(shift: Array, path: Way, turned: bool) -> tuple[list[tuple[Array, Any]
     ----------
     shift : ndarray (3,)
         The whole way, in the axes that the body which carries it is described in.
-    way : Way
+    path : Way
         See `PointMasses`.
     turned : bool
         Whether these axes are turned about z against the body's own: then the way has one part, across z.

@@ -273,7 +273,7 @@ def limit_table(tree: Tree) -> Table:
     limits of crane: rad, rad/s and N m, or m, m/s and N of joints that slide (P)
     <BLANKLINE>
     joint     least  greatest  velocity  effort
-    arm    R   -1.5       1.5      2
+    arm    R   -1.5       1.5         2
     """
     line = f"limits of {plain(tree.name)}: rad, rad/s and N m, or m, m/s and N of joints that slide (P)"
     rows = []

@@ -295,7 +295,7 @@ def compared(links: TwoLinks, history: History, reference: History) -> Compared:
     ----------
     links : TwoLinks
         The bodies.
-    made, reference : History
+    history, reference : History
         Of the same motion; the instants of the first contain those of the second, evenly.
     """
     every = slice(None, None, (len(history.t) - 1) // max(1, len(reference.t) - 1) or 1)
@@ -342,8 +342,8 @@ def draw(links: TwoLinks, comparisons: Sequence[Compared], names: Sequence[str])
     ----------
     links : TwoLinks
         The bodies.
-    found : sequence of Compared
-        What each program has computed; the bodies are drawn as the last one has them.
+    comparisons : sequence of Compared
+        Results of the programs; the bodies are drawn as the last one has them.
     names : sequence of str
         What each is called.
 

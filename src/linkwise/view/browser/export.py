@@ -206,13 +206,13 @@ def record(
     mechanism : Mechanism
         The mechanism.
     motion : ShownMotion or None
-        How; None for rest.
+        The motion; None for rest.
     q : (nq,) ndarray or None
         The position at rest.
-    shapes, folder, package_dirs
+    visuals : Visuals
         As for `BrowserPainter`.
     rate : float
-        Pictures a second, fewer where they would be more than `MOST_MESSAGES` placements.
+        Frames per second, fewer where there would be more than `MOST_MESSAGES` placements.
     """
     times = instants(motion.duration, rate, len(mechanism.links)) if motion is not None else np.zeros(1)
     path = None if motion is None else positions(motion, times)
