@@ -431,22 +431,8 @@ class Commands(CommandGroup):
     """
 
     first = (
-        *(
-            "run",
-            "simulate",
-            "ik",
-            "workspace",
-            "path",
-            "sweep",
-            "serve",
-            "show",
-            "view",
-            "derive",
-            "export",
-            "check",
-            "convert",
-        ),
-        "bench",
+        *("run", "simulate", "ik", "workspace", "path", "sweep", "serve", "show", "view", "derive", "export", "check"),
+        *("convert", "bench"),
     )
     """The order in which help lists commands; others come behind, by name."""
 

@@ -27,16 +27,8 @@ from linkwise.model.formatting.table import plain
     argument("kernels", nargs=-1, required=True, shell_complete=complete_algorithm),
     option("--language", type=click.Choice(list(LANGUAGES)), default="c", help="Language of the code."),
     option("-o", "--output", metavar="FOLDER", default=".", help="Folder of the files, created if needed."),
-    option(
-        "--precision", type=click.Choice(["double", "single"]), default="double", help="Precision of C, CUDA and Rust code."
-    ),
-    option(
-        "--option",
-        "options",
-        metavar="NAME=VALUE",
-        multiple=True,
-        help="Option of the functions, such as frame=body or link=link3; may be repeated.",
-    ),
+    option("--precision", type=click.Choice(["double", "single"]), default="double", help="Precision (C, CUDA, Rust)."),
+    option("--option", "options", metavar="NAME=VALUE", multiple=True, help="Option of the functions: frame=body."),
     option("--name", metavar="NAME", help="Name of the files, without suffix. Default: that of the mechanism."),
     option("--prefix", metavar="TEXT", default="", help="Prefix of the name of each function."),
     *SYMBOL_OPTIONS,

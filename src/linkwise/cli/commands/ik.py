@@ -164,14 +164,8 @@ class Answer:
         help="Orientation Rz(yaw) Ry(pitch) Rx(roll), rad, or degrees as in 90deg.",
     ),
     option("--quaternion", type=Vector("W,X,Y,Z", "", 4), help="Orientation as a quaternion of any length."),
-    option(
-        "--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices: 4 numbers per line, 4 lines per pose."
-    ),
-    option(
-        "--mask",
-        metavar="WHAT",
-        help="Constrained directions: translation, rotation, all, or letters of xyzabc, such as xyc.",
-    ),
+    option("--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices, 4 numbers per line."),
+    option("--mask", metavar="WHAT", help="Constrained directions: translation, rotation, all, or letters of xyzabc."),
     option(
         "--q0",
         type=Coordinates(),
@@ -180,17 +174,9 @@ class Answer:
     ),
     option("--link", metavar="NAME", help="Link whose frame is brought to the pose. Default: the tool."),
     option("--all", "every", is_flag=True, help="Print all closed-form solutions."),
-    option(
-        "--fix",
-        type=OfJoint("JOINT=VALUE"),
-        help="With --all: value of a joint that is not solved for, which seven joints need.",
-    ),
+    option("--fix", type=OfJoint("JOINT=VALUE"), help="With --all: hold a joint, as seven joints need."),
     option("--turns", is_flag=True, help="With --all: add all whole turns within the limits."),
-    option(
-        "--configuration",
-        metavar="NAME=WORD,...",
-        help="With --all: only solutions such as shoulder=left,elbow=up,wrist=flip.",
-    ),
+    option("--configuration", metavar="NAME=WORD,...", help="With --all: such as shoulder=left,elbow=up."),
     option("--method", type=click.Choice(METHODS), default="auto", help="Solver."),
     option("--follow", is_flag=True, help="Start each pose of a file from the solution of the previous one."),
     option("--limits/--no-limits", default=True, help="Respect joint limits."),

@@ -43,9 +43,7 @@ def _joint_option(name: str, quantity: str, unless: str) -> click.Option:
     _joint_option("taud_max", "rates of efforts, N m/s or N/s", "Default: none."),
     option("--tool-speed", type=POSITIVE, help="Greatest speed of the tool, m/s."),
     option("--tool-acceleration", type=POSITIVE, help="Greatest acceleration of the tool, m/s2."),
-    option(
-        "--rest", "rests", multiple=True, type=click.IntRange(1), metavar="POINT", help="Stop at this point, counted from 1."
-    ),
+    option("--rest", "rests", multiple=True, type=click.IntRange(1), metavar="POINT", help="Stop at this point, from 1."),
     option("--kind", type=click.Choice(KINDS), default="cubic", help="Kind of the spline through the points."),
     option("--intervals", type=click.IntRange(1), default=200, help="Number of intervals of the path."),
     option("--rate", type=POSITIVE, default=1000.0, help="Samples per second in the file."),

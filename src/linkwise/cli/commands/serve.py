@@ -50,34 +50,18 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
 
 @command(
     argument("chain", metavar="CHAIN.toml", type=click.Path(dir_okay=False), required=False),
-    option(
-        "--rate", metavar="HZ", type=Finite(1e-3, 1e5), help="Cycles per second. Default: by the period in the file, or 100."
-    ),
+    option("--rate", metavar="HZ", type=Finite(1e-3, 1e5), help="Cycles per second. Default: those of the file, or 100."),
     option("--time", "duration", metavar="S", type=Finite(0, LONGEST), help="Duration, s. Default: until Ctrl-C."),
     option("--host", default="127.0.0.1", help="Address to listen at."),
     option("--port", type=click.IntRange(0, 65535), default=4840, help="Port; 0 takes any free one."),
     option("--users", metavar="FILE", type=click.Path(dir_okay=False), help="Users with write access. Default: none."),
     option("--add-user", metavar="NAME", help="Ask for a password, add the user to the file of --users, and end."),
     option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Role of the user in --add-user."),
-    option(
-        "--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Folder of the certificate, see above."
-    ),
+    option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Folder of the certificate."),
     option("--publish", metavar="HZ", type=Finite(0.1, 1000), default=100.0, help="Rate at which clients see new values."),
-    option(
-        "--hold-after",
-        metavar="S",
-        type=Finite(1e-3, 3600),
-        help="Set velocities that no client has written for this time to zero, s.",
-    ),
-    option(
-        "--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle; needs the permission of the system."
-    ),
-    option(
-        "--record",
-        metavar="FILE",
-        type=click.Path(dir_okay=False),
-        help="File of all ports in the last cycles, .csv or .npz.",
-    ),
+    option("--hold-after", metavar="S", type=Finite(1e-3, 3600), help="Zero velocities not written for this time, s."),
+    option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle, if permitted."),
+    option("--record", metavar="FILE", type=click.Path(dir_okay=False), help="File of the last cycles, .csv or .npz."),
     option("--no-opcua", is_flag=True, help="Serve nothing over OPC UA."),
     option(
         "--view",
@@ -87,12 +71,7 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
         flag_value=8080,
         help="Show the chain in the browser as it runs, at this port of this machine; 8080 by default.",
     ),
-    option(
-        "--audit",
-        metavar="FILE",
-        type=click.Path(dir_okay=False),
-        help="Append who wrote which value, a JSON object per line.",
-    ),
+    option("--audit", metavar="FILE", type=click.Path(dir_okay=False), help="Log of writes, a JSON object per line."),
     option("--expand-xacro", is_flag=True, help="Allow a .xacro as the mechanism; expansion executes its expressions."),
     option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only the ports."),
 )

@@ -60,24 +60,14 @@ ROUNDING, NEGLIGIBLE = 1e-12, 1e-13
         type=click.Path(dir_okay=False),
         help="File of the picture: .png, .svg or .pdf, or with --animate .gif or .mp4. Default: NAME.png or NAME.gif here.",
     ),
-    option(
-        "--animate",
-        "motion",
-        metavar="MOTION",
-        type=click.Path(),
-        help="Draw this motion (.csv or .MOT) in the place of one configuration.",
-    ),
+    option("--animate", "motion", metavar="MOTION", type=click.Path(), help="Draw this motion, a .csv or .MOT."),
     option("--speed", type=POSITIVE, default=1.0, help="Playback speed of --animate, as a multiple of real time."),
     option("--picture/--no-picture", default=True, help="Draw the picture."),
     option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too."),
     option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too."),
     option("--limits", is_flag=True, help="Print the limits of position, velocity, acceleration and effort."),
-    option(
-        "--dynamics", is_flag=True, help="Print the mass matrix and the Coriolis, gravity and friction efforts at --q, --qd."
-    ),
-    option(
-        "--base-parameters", is_flag=True, help="Print the base parameters: the combinations that the efforts depend on."
-    ),
+    option("--dynamics", is_flag=True, help="Print mass matrix, Coriolis, gravity and friction efforts at --q, --qd."),
+    option("--base-parameters", is_flag=True, help="Print the parameter combinations that efforts depend on."),
     option("--sources", is_flag=True, help="Print the sources of the numbers."),
     option("--window", is_flag=True, help="Show the picture in an interactive window; write no file."),
 )

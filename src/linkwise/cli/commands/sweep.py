@@ -69,14 +69,8 @@ class Count(ParamType):
         help="Folder of the results. Default: out/NAME_sweep.",
     ),
     option("--format", type=click.Choice(list(FORMATS)), default="parquet", help="Format of the results."),
-    option(
-        "--processes", type=click.IntRange(1), help="Number of processes on this machine. Default: one for each processor."
-    ),
-    option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Scheduler of dask.distributed, such as tcp://10.0.0.1:8786, whose workers compute.",
-    ),
+    option("--processes", type=click.IntRange(1), help="Number of processes. Default: one for each processor."),
+    option("--scheduler", metavar="ADDRESS", help="Scheduler of dask.distributed, such as tcp://10.0.0.1:8786."),
 )
 def sweep(description: Description, options: Options) -> Output:
     """Compute an algorithm of a MECHANISM at random samples of configurations and parameters.

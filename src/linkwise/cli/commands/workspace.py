@@ -48,9 +48,7 @@ class Direction(ParamType):
     mechanism(),
     option("-o", "--output", metavar="FILE", help="The picture: .png, .svg or .pdf. Default: NAME_workspace.png here."),
     option("--picture/--no-picture", default=True, help="Draw the picture."),
-    option(
-        "--plane", type=click.Choice(PLANES), default="auto", help="Plane of the picture; auto chooses by the mechanism."
-    ),
+    option("--plane", type=click.Choice(PLANES), default="auto", help="Plane of the picture."),
     option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="Quantity that the colours show."),
     option(
         "--mask",
@@ -69,9 +67,7 @@ class Direction(ParamType):
         help="Range of a joint in the place of its limits; may be repeated.",
     ),
     option("--limits/--no-limits", default=True, help="Respect the limits of revolute joints."),
-    option(
-        "--samples", type=click.IntRange(1000), help="Number of random configurations. Default: 500,000; with loops 10,000."
-    ),
+    option("--samples", type=click.IntRange(1000), help="Random configurations. Default: 500,000; with loops 10,000."),
     option("--cells", type=click.IntRange(16, 400), default=160, help="Number of cells along the longer side."),
     option("--seed", type=click.IntRange(0), default=0, help="Seed of the random configurations."),
 )
