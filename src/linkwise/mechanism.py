@@ -525,7 +525,7 @@ class Mechanism(Tree):
 
     @compiled
     def potential_energy(self, q: npt.ArrayLike) -> FloatArray:
-        """Potential energy (...,), J, in the field of gravity; zero with all mass at the world origin."""
+        """Potential energy (...,), J, in gravity, zero with all mass at the world origin; and that of springs."""
         return self.kernel("potential_energy")(q)  # type: ignore[no-any-return]
 
     @compiled
@@ -611,7 +611,7 @@ class Mechanism(Tree):
 
     @compiled
     def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, driven: Any = None) -> FloatArray:
-        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`.
+        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`, springs and their inertias left out.
 
         With loops, `actuator_efforts` of as many ``driven`` coordinates as there are degrees of freedom: see
         `linkwise.dynamics.closed_regressor`.
@@ -637,7 +637,7 @@ class Mechanism(Tree):
 
     @compiled
     def momentum_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, driven: Any = None) -> FloatArray:
-        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`.
+        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`, inertias of springs left out.
 
         With loops, the momentum of as many ``driven`` coordinates as there are degrees of freedom: see
         `linkwise.dynamics.closed_momentum_regressor`.
@@ -648,7 +648,7 @@ class Mechanism(Tree):
 
     @compiled
     def energy_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Rows (..., P), with kinetic and potential energy = row @ `parameters`."""
+        """Rows (..., P), with kinetic and potential energy = row @ `parameters`, springs left out."""
         return self.kernel("energy_regressor")(q, qd)  # type: ignore[no-any-return]
 
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
