@@ -349,7 +349,8 @@ class Mechanism(Tree):
         `linkwise.dynamics.closed_joint_wrenches` has the wrenches in the cut joints too.
         """
         if self.loops or driven is not None:
-            return linkwise.dynamics.closed_joint_wrenches(self, q, qd, qdd, driven, external).joints
+            closed, name = linkwise.dynamics.closed_joint_wrenches, "joint_wrenches"
+            return closed(self, q, qd, qdd, driven, external, name=name).joints
         return loaded_kernel(self, "joint_wrenches", external)(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -464,7 +465,8 @@ class Mechanism(Tree):
         ((2, 2), [[2.667, 0.833], [0.833, 0.333]])
         """
         if self.loops or driven is not None:
-            return linkwise.dynamics.closed_inverse_dynamics_derivatives(self, q, qd, qdd, driven, external)
+            closed, name = linkwise.dynamics.closed_inverse_dynamics_derivatives, "inverse_dynamics_derivatives"
+            return closed(self, q, qd, qdd, driven, external, name=name)
         return loaded_kernel(self, "inverse_dynamics", external, "_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -625,7 +627,7 @@ class Mechanism(Tree):
         True
         """
         if self.loops or driven is not None:
-            return linkwise.dynamics.closed_regressor(self, q, qd, qdd, driven)
+            return linkwise.dynamics.closed_regressor(self, q, qd, qdd, driven, name="regressor")
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled

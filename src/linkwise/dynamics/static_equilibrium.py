@@ -179,7 +179,7 @@ def static_equilibrium(
     free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
     tied = (tree.loops and not tree.floating) or any(element.links for element in tree.springs)
     if free and not (tied or external is not None or held.any()):
-        lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: pose}})"
+        lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: (x, y, z, qw, qx, qy, qz)}})"
         raise ArgumentError(
             f"static_equilibrium: {free[0]!r} of {tree.name!r} floats, and no spring, loop, effort or wrench holds it;"
             f" {lock} does"
