@@ -6,8 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.identification import ExcitingTrajectory, exciting_trajectory
 from linkwise.identification.condition import criterion_loss
-from linkwise.identification.exponential_motion import exponential_limits, exponential_motion
-from linkwise.identification.fourier import FourierFamily, FourierSeries, resting
+from linkwise.identification.fourier import FourierFamily, FourierSeries, exponential_limits, exponential_motion, resting
 from linkwise.identification.optimal_excitation import CRITERIA, Excitation, descend
 from support.random_mechanisms import relative, sample
 

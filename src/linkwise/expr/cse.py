@@ -16,10 +16,10 @@ from math import isnan, pi
 from operator import add, mul, neg, sub
 from random import Random
 
+from linkwise.expr.factor import positive
 from linkwise.expr.node import Expr, simplified
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed
-from linkwise.expr.signed_products import positive
 
 LARGE = (1 << 61) - 1
 

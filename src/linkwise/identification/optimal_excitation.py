@@ -16,8 +16,16 @@ from linkwise.dynamics.closed_loops.nullspace import refuse_driven
 from linkwise.errors import ArgumentError, LinkwiseError, members, shown
 from linkwise.identification.closed_motions import ClosedMotions
 from linkwise.identification.condition import condition_numbers, criterion_loss
-from linkwise.identification.exponential_motion import exponential_limits, exponential_motion
-from linkwise.identification.fourier import GRID, SHARP, FourierFamily, FourierSeries, basis, grid
+from linkwise.identification.fourier import (
+    GRID,
+    SHARP,
+    FourierFamily,
+    FourierSeries,
+    basis,
+    exponential_limits,
+    exponential_motion,
+    grid,
+)
 from linkwise.identification.parameters import symbol, unknowns
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray

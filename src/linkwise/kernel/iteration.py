@@ -15,7 +15,7 @@ from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "1"
+LOWERING = "2"
 
 #: Steps of a task from a good start, for an estimate of what it takes.
 STEPS = 8

@@ -8,10 +8,10 @@ from linkwise.trajectory.jerk_limited import jerk_limited as jerk_limited
 from linkwise.trajectory.least_clearance import LeastClearance as LeastClearance
 from linkwise.trajectory.motion import Event as Event
 from linkwise.trajectory.motion_limits import MotionLimits as MotionLimits
-from linkwise.trajectory.optimal_motion import Binding as Binding
-from linkwise.trajectory.optimal_motion import OptimalMotion as OptimalMotion
 from linkwise.trajectory.path import JointPath as JointPath
 from linkwise.trajectory.path import path_through as path_through
+from linkwise.trajectory.time_optimal import Binding as Binding
+from linkwise.trajectory.time_optimal import OptimalMotion as OptimalMotion
 from linkwise.trajectory.time_optimal import time_optimal as time_optimal
 from linkwise.trajectory.tool_path import tool_path as tool_path
 from linkwise.trajectory.trajectory import Trajectory as Trajectory

@@ -15,16 +15,14 @@ from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import compiled_path
-from linkwise.trajectory.jerk_along_path import smooth
 from linkwise.trajectory.motion_limits import JERK_FIELDS
 from linkwise.trajectory.path import JointPath
 from linkwise.trajectory.path_dynamics import MOST, PathDynamics, has_drag
 from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel
 from linkwise.trajectory.path_refusals import PathRefusals
 from linkwise.trajectory.peaks import DENSE
-from linkwise.trajectory.refined_nodes import refined
-from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
-from linkwise.trajectory.smoothed import Smoothed
+from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed, refined
+from linkwise.trajectory.smoothed import Smoothed, smooth
 
 #: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
 TOLERANCE, ROUNDS = 1e-10, 25

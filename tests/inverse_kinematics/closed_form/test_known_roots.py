@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise.inverse_kinematics.closed_form.circle_determinant import DEGREE, kernels
-from linkwise.inverse_kinematics.closed_form.circle_roots import samples_of
-from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
+from linkwise.inverse_kinematics.closed_form.circle_roots import no_other_roots, samples_of
 
 SAMPLES = samples_of(DEGREE)
 T = 2.0 * math.pi * np.arange(SAMPLES) / SAMPLES

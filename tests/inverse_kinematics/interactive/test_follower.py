@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 
 from linkwise import Link, Mechanism, Mimic, robots
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.interactive.aims import PoseAim
-from linkwise.inverse_kinematics.interactive.follower import TargetFollower, angle_between
+from linkwise.inverse_kinematics.interactive.follower import PoseAim, TargetFollower, angle_between
 from linkwise.solve.trust_region import LONGEST, descend
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.transform import translation

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Loop, Mechanism, robots
-from linkwise.inverse_kinematics.interactive.aims import PoseAim
 from linkwise.inverse_kinematics.interactive.feasible_set import ASIDE, FeasibleSet
-from linkwise.inverse_kinematics.interactive.follower import TargetFollower
+from linkwise.inverse_kinematics.interactive.follower import PoseAim, TargetFollower
 from linkwise.kinematics.configuration import random_configuration
 from linkwise.spatial.rotation import rotation_about, rotation_x, rotation_z
 from linkwise.spatial.transform import translation

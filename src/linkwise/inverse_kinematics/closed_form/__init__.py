@@ -17,11 +17,10 @@ The way from a mechanism to its solutions, a module a step:
 7. `closed_form`: what users hold; `solutions`: all solutions of a batch.
 
 Joints of any other geometry, by elimination: `circle_determinant` (six joints, one of which may slide, over scalars),
-`two_sliding` (two of them slide), `circle_roots` (roots on the unit circle), `known_roots` (whether there are others),
-`loop_closing` (Gauss-Newton steps), `answers` (solutions of many poses), `general_arm` (which joints are taken in which
-order, and whether the solutions are all), `offset_wrist` (a special geometry, of degree 8, that is solved first),
-`five_joint_arm` (a virtual sixth joint), `elimination` (of a mechanism). `five_revolute`: closed forms of five joints
-with parallel groups.
+`two_sliding` (two of them slide), `circle_roots` (roots on the unit circle, and whether there are others), `loop_closing`
+(Gauss-Newton steps), `answers` (solutions of many poses), `general_arm` (which joints are taken in which order, and
+whether the solutions are all), `offset_wrist` (a special geometry, of degree 8, that is solved first), `elimination` (of a
+mechanism; five joints have a virtual sixth one). `five_revolute`: closed forms of five joints with parallel groups.
 """
 
 from linkwise.inverse_kinematics.closed_form.closed_form import ClosedForm as ClosedForm

@@ -39,8 +39,14 @@ from linkwise.inverse_kinematics.closed_form.circle_determinant import (
     kernels,
     pair_kernels,
 )
-from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, circle_points, roots_of
-from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
+from linkwise.inverse_kinematics.closed_form.circle_roots import (
+    ALONE,
+    BESIDE_CIRCLE,
+    STRAY,
+    circle_points,
+    no_other_roots,
+    roots_of,
+)
 from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.solve.constraints.pose import EXACT
 from linkwise.solve.validation import FARTHEST

@@ -146,8 +146,7 @@ class _Angle:
         t.do(f"br i1 {some}, label %{name}.rare, label %{name}, !prof !0")
         t.start(f"{name}.rare")
         a_scaled, b_scaled = self._scaled(least, largest, rare)
-        t.do(f"br label %{name}")
-        t.start(name)
+        t.go_on(name)
         return tuple(  # type: ignore[return-value]
             t.emit(f"phi {self.t.vector} [ {plain}, %{before} ], [ {scaled}, %{name}.rare ]")
             for plain, scaled in ((a, a_scaled), (b, b_scaled))

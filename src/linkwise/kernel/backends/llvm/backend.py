@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import threading
 import weakref
 from collections.abc import Callable
@@ -13,8 +12,7 @@ from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.backends.llvm import (
     iteration,
     loaders,
-    path_motion,
-    path_speeds,
+    polynomial_paths,
     reachability,
     rollout,
     sequence,
@@ -23,7 +21,7 @@ from linkwise.kernel.backends.llvm import (
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
-from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, usable
+from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, python_loop, usable
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape
@@ -79,15 +77,15 @@ class Llvm(Backend):
         self, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None
     ) -> Callable[..., Any]:  # fmt: skip
         """Lines of limits and both passes of all paths in one call, joints in vector lanes."""
-        return path_speeds.speeds(rows, caps, efforts, drag)
+        return polynomial_paths.speeds(rows, caps, efforts, drag)
 
     def path_samples(self) -> Callable[..., Any]:
         """All places of all paths in one call, joints in vector lanes."""
-        return path_speeds.samples()
+        return polynomial_paths.samples()
 
     def path_motion(self, tape: Tape) -> Callable[..., Any]:
         """All instants of all paths in one call, joints in vector lanes."""
-        return path_motion.motion(tape)
+        return polynomial_paths.motion(tape)
 
     def launcher(self, program: Any) -> Any:
         """PTX, from the same lowering."""
@@ -115,7 +113,7 @@ def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
                     memory.set_loop(0, entries[0])
         entries[0](args, dimensions, steps, data)
 
-    return LOOP(run)
+    return python_loop(tape, "float32", run)
 
 
 def _single(tape: Tape) -> tuple[Any, ...]:
@@ -123,7 +121,5 @@ def _single(tape: Tape) -> tuple[Any, ...]:
     try:
         code = load(tape, "float32")
         return LOOP(code.address("loop_float")), code
-    except BaseException as error:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
-        if isinstance(error, KeyboardInterrupt):
-            _thread.interrupt_main()
+    except Exception:  # what cannot be compiled is computed all the same
         return (numpy_lowering.loop(tape, "float32"),)

@@ -416,15 +416,13 @@ class _Writer:
         t.do(f"br i1 {any_huge}, label %tame{level}, label %fast{level}, !prof !0")
         t.start(f"tame{level}")
         tame = [t.choose(huge, t.number(0.0), x) for huge, x in zip(over, xs, strict=True)]
-        t.do(f"br label %fast{level}")
-        t.start(f"fast{level}")
+        t.go_on(f"fast{level}")
         small = [t.emit(f"phi {v} [ {x}, %{before} ], [ {other}, %tame{level} ]") for x, other in zip(xs, tame, strict=True)]
         fast = [sine_cosine(t, x) for x in small]
         t.do(f"br i1 {any_huge}, label %slow{level}, label %both{level}, !prof !0")
         t.start(f"slow{level}")
         slow = [self._slow(x, *pair) for x, pair in zip(xs, fast, strict=True)]
-        t.do(f"br label %both{level}")
-        t.start(f"both{level}")
+        t.go_on(f"both{level}")
         for angle, quick, exact in zip(angles, fast, slow, strict=True):
             merged = [
                 t.emit(f"phi {v} [ {a}, %fast{level} ], [ {b}, %slow{level} ]") for a, b in zip(quick, exact, strict=True)

@@ -182,8 +182,7 @@ class EntryCode:
         t.start("failed")
         if several:
             t.do("call void %decref(ptr %tuple)")
-        t.do("br label %error")
-        t.start("error")
+        t.go_on("error")
         t.do("ret ptr null")
 
 

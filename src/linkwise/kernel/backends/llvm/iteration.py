@@ -12,11 +12,11 @@ from typing import Any
 
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.body import body
-from linkwise.kernel.backends.llvm.loading import laned, load_made
+from linkwise.kernel.backends.llvm.loading import gufunc_of, laned, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.rows import moving, set_constants
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.gufunc import Face
 from linkwise.kernel.iteration import IterationProgram
 
 
@@ -25,324 +25,262 @@ def descent(program: IterationProgram, t: Text) -> list[str]:
     arithmetic = body(program.step, t)
     t.begin()
     set_constants(t, program.step, "%out")
-    constants = f"define internal void @constants(ptr %out) noinline #0 {{\n{chr(10).join(t.lines)}\n  ret void\n}}\n"
-    return [arithmetic, constants, moving(t), _rows(t), *_lanes(program, t)]
+    t.do("ret void")
+    constants = t.function("define internal void @constants(ptr %out)", kind="noinline #0")
+    return [arithmetic, constants, moving(t), *_Lanes(program, t).parts()]
 
 
-def _rows(t: Text) -> str:
-    """One row of numbers to one lane of a block, from an element on, and back from its beginning; zero or more numbers."""
-    return _copy("put", "ptr %block, i64 %first, i64 %lane", t, ("%row", "%k"), ("%block", "%place"), "%first") + _copy(
-        "get", "ptr %block, i64 %lane", t, ("%block", "%place"), ("%row", "%k"), "0"
-    )
+class _Lanes:
+    """Writes what begins a lane and writes one out, and the loop over tasks."""
 
+    def __init__(self, program: IterationProgram, t: Text) -> None:
+        self.t, self.sizes = t, program.sizes
+        self.state = sum(self.sizes[name] for name in ("parameters", "q0", "settings"))
+        self.row_length = self.sizes["q0"] + self.sizes["aux"] + 1
+        self.all = (1 << t.width) - 1
 
-def _copy(name: str, arguments: str, t: Text, source: tuple[str, str], target: tuple[str, str], first: str) -> str:
-    """A loop over the numbers of a row: ``%k`` counts them, ``%place`` is where they stand in the block."""
-    return f"""
-define internal void @{name}({arguments}, ptr %row, i64 %count) #0 {{
-entry:
-  br label %test
-test:
-  %k = phi i64 [ 0, %entry ], [ %k1, %act ]
-  %more = icmp ult i64 %k, %count
-  br i1 %more, label %act, label %done
-act:
-  %at = add i64 {first}, %k
-  %wide = mul i64 %at, {t.width}
-  %place = add i64 %wide, %lane
-  %from = getelementptr double, ptr {source[0]}, i64 {source[1]}
-  %x = load double, ptr %from, align 8
-  %to = getelementptr double, ptr {target[0]}, i64 {target[1]}
-  store double %x, ptr %to, align 8
-  %k1 = add i64 %k, 1
-  br label %test
-done:
-  ret void
-}}
-"""
+    def parts(self) -> list[str]:
+        """Emit all functions."""
+        zeros = f"@zeros = internal constant [{self.sizes['aux']} x double] zeroinitializer"
+        return [zeros, *map(self._copied, (True, False)), self._begin(), self._finish(), self._advance(), self._main()]
 
+    def _copied(self, inward: bool) -> str:
+        """``@put`` and ``@get``: a row of numbers to one lane of a block, from an element on, and back from its start."""
+        t = self.t
+        t.begin()
+        with t.counted("number", "%count") as k:
+            at = t.emit(f"add i64 %first, {k}") if inward else k
+            place = t.at("double", "%block", t.emit(f"add i64 {t.emit(f'mul i64 {at}, {t.width}')}, %lane"))
+            row = t.at("double", "%row", k)
+            t.copy(*((place, row) if inward else (row, place)), 8, 8)
+        t.do("ret void")
+        name, first = ("put", "i64 %first, ") if inward else ("get", "")
+        return t.function(f"define internal void @{name}(ptr %block, {first}i64 %lane, ptr %row, i64 %count)")
 
-def _lanes(program: IterationProgram, t: Text) -> list[str]:
-    """Beginning a lane, writing one out, and the loop over tasks."""
-    sizes = program.sizes
-    state = sizes["parameters"] + sizes["q0"] + sizes["settings"]
-    row_length = sizes["q0"] + sizes["aux"] + 1
-    zeros = f"@zeros = internal constant [{sizes['aux']} x double] zeroinitializer"
-    align = max(64, t.vector_size)
-    width, whole = t.width, (1 << t.width) - 1
-    loop = _one_by_one(t) if width == 1 else f"{_side_by_side(width)}{_abreast(width, whole)}\n{_refill(width, whole)}"
-    main = f"""
-define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data{t.share}) #0 {{
-entry:
-  %in = alloca [{state + row_length - 1} x {t.vector}], align {align}
-  %out = alloca [{row_length} x {t.vector}], align {align}
-  %task.of = alloca [{width} x i64], align 8
-  %attempt.of = alloca [{width} x i64], align 8
-  %count = load i64, ptr %dimensions
-  %starts.at = getelementptr i64, ptr %dimensions, i64 3
-  %starts = load i64, ptr %starts.at
-  %attempts = add i64 %starts, 1
-  %none = icmp sle i64 %count, {t.first}
-  br i1 %none, label %end, label %choose
-choose:
-  call void @constants(ptr %out)
-{loop}end:
-  ret void
-}}
-"""
-    return [zeros, _begin(program, t), main]
+    def _row(self, k: int) -> str:
+        """Emit: where the row of an argument is for the task at hand."""
+        t = self.t
+        return t.at("i8", t.load("ptr", "%args", k), t.emit(f"mul i64 %task, {t.load('i64', '%steps', k)}"))
 
+    def _begin(self) -> str:
+        """``@begin``: a task put into a lane, at one of its starts."""
+        t, n = self.t, self.sizes["q0"]
+        t.begin()
+        parameters, q0, starts, settings = (self._row(k) for k in range(4))
+        before = t.emit("sub i64 %attempt, 1")
+        start = t.at("double", starts, t.emit(f"mul i64 {before}, {n}"))
+        begun = t.emit(f"select i1 {t.emit('icmp eq i64 %attempt, 0')}, ptr {q0}, ptr {start}")
+        place = 0
+        rows = {parameters: "parameters", q0: "q0", settings: "settings", begun: "q0", "@zeros": "aux"}
+        for row, name in rows.items():
+            t.do(f"call void @put(ptr %in, i64 {place}, i64 %lane, ptr {row}, i64 {self.sizes[name]})")
+            place += self.sizes[name]
+        t.do("ret void")
+        head = "define internal void @begin(ptr %args, ptr %steps, ptr %in, i64 %lane, i64 %task, i64 %attempt)"
+        return t.function(head, kind="noinline #0")
 
-def _begin(program: IterationProgram, t: Text) -> str:
-    """Emit ``@begin``, ``@finish`` and ``@advance``: a task put into a lane, its row written, a step of all lanes."""
-    sizes = program.sizes
-    p, n, s, aux = sizes["parameters"], sizes["q0"], sizes["settings"], sizes["aux"]
-    state, width, row_length = p + n + s, t.width, n + aux + 1
-    return f"""
-define internal void @begin(ptr %args, ptr %steps, ptr %in, i64 %lane, i64 %task, i64 %attempt) noinline #0 {{
-entry:
-  {_argument(0)}
-  {_argument(1)}
-  {_argument(2)}
-  {_argument(3)}
-  call void @put(ptr %in, i64 0, i64 %lane, ptr %row0, i64 {p})
-  call void @put(ptr %in, i64 {p}, i64 %lane, ptr %row1, i64 {n})
-  call void @put(ptr %in, i64 {p + n}, i64 %lane, ptr %row3, i64 {s})
-  %first = icmp eq i64 %attempt, 0
-  %before = sub i64 %attempt, 1
-  %skip = mul i64 %before, {n}
-  %start = getelementptr double, ptr %row2, i64 %skip
-  %from = select i1 %first, ptr %row1, ptr %start
-  call void @put(ptr %in, i64 {state}, i64 %lane, ptr %from, i64 {n})
-  call void @put(ptr %in, i64 {state + n}, i64 %lane, ptr @zeros, i64 {aux})
-  ret void
-}}
+    def _finish(self) -> str:
+        """``@finish``: the row of a task written."""
+        t = self.t
+        t.begin()
+        t.do(f"call void @get(ptr %out, i64 %lane, ptr {self._row(4)}, i64 {self.row_length})")
+        t.do("ret void")
+        head = "define internal void @finish(ptr %args, ptr %steps, ptr %out, i64 %lane, i64 %task)"
+        return t.function(head, kind="noinline #0")
 
-define internal void @finish(ptr %args, ptr %steps, ptr %out, i64 %lane, i64 %task) noinline #0 {{
-entry:
-  {_argument(4)}
-  call void @get(ptr %out, i64 %lane, ptr %row4, i64 {row_length})
-  ret void
-}}
+    def _advance(self) -> str:
+        """``@advance``: a step of all lanes; a bit for each that is done, and 32 bits higher for each that is solved."""
+        t = self.t
+        t.begin()
+        t.do(f"call void @body_{t.tag}(ptr %in, ptr %out)")
+        state = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {self.state}")
+        t.do(f"call void @move(ptr {state}, ptr %out, i64 {self.row_length - 1})")
+        at = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {self.row_length - 1}")
+        status = t.emit(f"load {t.vector}, ptr {at}, align {t.vector_size}")
+        over, solved = (self._word(f"fcmp {order} {t.vector} {status}, {t.number(0.0)}") for order in ("une", "ogt"))
+        high = t.emit(f"shl i64 {solved}, 32")
+        t.do(f"ret i64 {t.emit(f'or i64 {over}, {high}')}")
+        return t.function("define internal i64 @advance(ptr %in, ptr %out)", kind="noinline #0")
 
-define internal i64 @advance(ptr %in, ptr %out) noinline #0 {{
-entry:
-  call void @body_{t.tag}(ptr %in, ptr %out)
-  %state = getelementptr {t.vector}, ptr %in, i64 {state}
-  call void @move(ptr %state, ptr %out, i64 {n + aux})
-  %at = getelementptr {t.vector}, ptr %out, i64 {row_length - 1}
-  %status = load {t.vector}, ptr %at, align {t.vector_size}
-  %over = fcmp une {t.vector} %status, {t.number(0.0)}
-  %good = fcmp ogt {t.vector} %status, {t.number(0.0)}
-  %over.bits = bitcast <{width} x i1> %over to i{width}
-  %good.bits = bitcast <{width} x i1> %good to i{width}
-  %over.word = zext i{width} %over.bits to i64
-  %good.word = zext i{width} %good.bits to i64
-  %high = shl i64 %good.word, 32
-  %both = or i64 %over.word, %high
-  ret i64 %both
-}}
-"""
+    def _word(self, test: str) -> str:
+        t = self.t
+        return t.emit(f"zext i{t.width} {t.emit(f'bitcast {t.mask} {t.emit(test)} to i{t.width}')} to i64")
 
+    def _main(self) -> str:
+        """``@loop_double``."""
+        t = self.t
+        t.begin()
+        for name, size in (("in", self.state + self.row_length - 1), ("out", self.row_length)):
+            t.do(f"%{name} = alloca [{size} x {t.vector}], align {max(64, t.vector_size)}")
+        for name in ("tasks", "attempts") if t.width > 1 else ():
+            t.do(f"%{name}.of = alloca [{t.width} x i64], align 8")
+        t.do("%count = load i64, ptr %dimensions")
+        t.do(f"%starts = load i64, ptr {t.at('i64', '%dimensions', 3)}")
+        t.do("%attempts = add i64 %starts, 1")
+        t.branch(t.emit(f"icmp sle i64 %count, {t.first}"), "end", "choose")
+        t.start("choose")
+        t.do("call void @constants(ptr %out)")
+        if t.width == 1:
+            self._one_by_one()
+        else:
+            self._abreast()
+            self._refill()
+        t.start("end")
+        t.do("ret void")
+        return t.function(f"define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data{t.share})")
 
-def _one_by_one(t: Text) -> str:
-    """One lane: every `step`-th task from the first on, one start after the other."""
-    return f"""  br label %task
-task:
-  %j = phi i64 [ {t.first}, %choose ], [ %j1, %write ]
-  br label %start
-start:
-  %attempt = phi i64 [ 0, %task ], [ %attempt1, %tried ]
-  call void @begin(ptr %args, ptr %steps, ptr %in, i64 0, i64 %j, i64 %attempt)
-  br label %run
-run:
-  %both = call i64 @advance(ptr %in, ptr %out)
-  %quiet = icmp eq i64 %both, 0
-  br i1 %quiet, label %run, label %tried
-tried:
-  %solved = icmp ugt i64 %both, 1
-  %attempt1 = add i64 %attempt, 1
-  %spent = icmp uge i64 %attempt1, %attempts
-  %final = or i1 %solved, %spent
-  br i1 %final, label %write, label %start
-write:
-  call void @finish(ptr %args, ptr %steps, ptr %out, i64 0, i64 %j)
-  %j1 = add i64 %j, {t.step}
-  %more.task = icmp ult i64 %j1, %count
-  br i1 %more.task, label %task, label %end
-"""
+    # ── what is emitted often ─────────────────────────────────────────────────────────────────────
 
+    def _begin_lane(self, lane: str, task: str, attempt: str) -> None:
+        self.t.do(f"call void @begin(ptr %args, ptr %steps, ptr %in, i64 {lane}, i64 {task}, i64 {attempt})")
 
-def _side_by_side(width: int) -> str:
-    """Whether lanes take the starts of one task, or tasks."""
-    return f"""  %few = icmp slt i64 %count, {width}
-  %several = icmp sgt i64 %starts, 0
-  %abreast = and i1 %few, %several
-  br i1 %abreast, label %task, label %fill
-"""
+    def _write(self, lane: str, task: str) -> None:
+        self.t.do(f"call void @finish(ptr %args, ptr %steps, ptr %out, i64 {lane}, i64 {task})")
 
+    def _step(self) -> str:
+        return self.t.emit("call i64 @advance(ptr %in, ptr %out)")
 
-def _abreast(width: int, whole: int) -> str:
-    """Fewer tasks than lanes: the lanes take the starts of one task side by side, the first that arrives counts."""
-    return f"""
-task:
-  %j = phi i64 [ 0, %choose ], [ %j1, %task.done ]
-  br label %heat
-heat:
-  %first = phi i64 [ 0, %task ], [ %first1, %heat.lost ]
-  br label %line
-line:
-  %l = phi i64 [ 0, %heat ], [ %l1, %line ]
-  %a = add i64 %first, %l
-  %real = icmp ult i64 %a, %attempts
-  %a.real = select i1 %real, i64 %a, i64 0
-  call void @begin(ptr %args, ptr %steps, ptr %in, i64 %l, i64 %j, i64 %a.real)
-  %l1 = add i64 %l, 1
-  %more.line = icmp ult i64 %l1, {width}
-  br i1 %more.line, label %line, label %go
-go:
-  %left = sub i64 %attempts, %first
-  %crowd = icmp uge i64 %left, {width}
-  %bit.left = shl i64 1, %left
-  %mask.left = sub i64 %bit.left, 1
-  %all = select i1 %crowd, i64 {whole}, i64 %mask.left
-  br label %run
-run:
-  %running = phi i64 [ %all, %go ], [ %running, %run ], [ %running1, %checked ]
-  %won = phi i64 [ 0, %go ], [ %won, %run ], [ %won1, %checked ]
-  %both = call i64 @advance(ptr %in, ptr %out)
-  %over = and i64 %both, %running
-  %quiet = icmp eq i64 %over, 0
-  br i1 %quiet, label %run, label %check
-check:
-  %good.high = lshr i64 %both, 32
-  %good = and i64 %good.high, %running
-  %still = icmp eq i64 %good, 0
-  br i1 %still, label %lost, label %gained
-gained:
-  %winner = call i64 @llvm.cttz.i64(i64 %good, i1 true)
-  call void @finish(ptr %args, ptr %steps, ptr %out, i64 %winner, i64 %j)
-  %bit = shl i64 1, %winner
-  %below = sub i64 %bit, 1
-  br label %checked
-lost:
-  %any = icmp eq i64 %won, 0
-  br i1 %any, label %note, label %noted
-note:
-  %loser = call i64 @llvm.cttz.i64(i64 %over, i1 true)
-  call void @finish(ptr %args, ptr %steps, ptr %out, i64 %loser, i64 %j)
-  br label %noted
-noted:
-  br label %checked
-checked:
-  %keep = phi i64 [ %below, %gained ], [ {whole}, %noted ]
-  %won1 = phi i64 [ 1, %gained ], [ %won, %noted ]
-  %not = xor i64 %over, -1
-  %less = and i64 %running, %not
-  %running1 = and i64 %less, %keep
-  %again = icmp ne i64 %running1, 0
-  br i1 %again, label %run, label %heat.over
-heat.over:
-  %found = icmp ne i64 %won1, 0
-  br i1 %found, label %task.done, label %heat.lost
-heat.lost:
-  %first1 = add i64 %first, {width}
-  %rest = icmp ult i64 %first1, %attempts
-  br i1 %rest, label %heat, label %task.done
-task.done:
-  %j1 = add i64 %j, 1
-  %more.task = icmp ult i64 %j1, %count
-  br i1 %more.task, label %task, label %end"""
+    def _lowest(self, bits: str) -> str:
+        return self.t.emit(f"call i64 @llvm.cttz.i64(i64 {bits}, i1 true)")
 
+    def _is_last(self, solved: str, attempt: str) -> str:
+        """Emit: whether nothing comes after an attempt."""
+        t = self.t
+        return t.emit(f"or i1 {solved}, {t.emit(f'icmp uge i64 {attempt}, %attempts')}")
 
-def _refill(width: int, whole: int) -> str:
-    """A task a lane; a lane that is done takes the next start or the next task."""
-    return f"""
-fill:
-  %f = phi i64 [ 0, %choose ], [ %f1, %fill ]
-  %has = icmp ult i64 %f, %count
-  %f.real = select i1 %has, i64 %f, i64 0
-  call void @begin(ptr %args, ptr %steps, ptr %in, i64 %f, i64 %f.real, i64 0)
-  %task.f = getelementptr i64, ptr %task.of, i64 %f
-  store i64 %f.real, ptr %task.f
-  %attempt.f = getelementptr i64, ptr %attempt.of, i64 %f
-  store i64 0, ptr %attempt.f
-  %f1 = add i64 %f, 1
-  %more.fill = icmp ult i64 %f1, {width}
-  br i1 %more.fill, label %fill, label %filled
-filled:
-  %full = icmp uge i64 %count, {width}
-  %bit.count = shl i64 1, %count
-  %mask.count = sub i64 %bit.count, 1
-  %lanes = select i1 %full, i64 {whole}, i64 %mask.count
-  %begun = select i1 %full, i64 {width}, i64 %count
-  br label %step
-step:
-  %active = phi i64 [ %lanes, %filled ], [ %active, %step ], [ %active1, %resume ]
-  %next = phi i64 [ %begun, %filled ], [ %next, %step ], [ %next1, %resume ]
-  %word = call i64 @advance(ptr %in, ptr %out)
-  %stopped = and i64 %word, %active
-  %calm = icmp eq i64 %stopped, 0
-  br i1 %calm, label %step, label %sort
-sort:
-  %good.word = lshr i64 %word, 32
-  br label %handle
-handle:
-  %bits = phi i64 [ %stopped, %sort ], [ %bits1, %handled ]
-  %active0 = phi i64 [ %active, %sort ], [ %active1, %handled ]
-  %next0 = phi i64 [ %next, %sort ], [ %next1, %handled ]
-  %lane = call i64 @llvm.cttz.i64(i64 %bits, i1 true)
-  %lane.bit = shl i64 1, %lane
-  %solved.bit = and i64 %good.word, %lane.bit
-  %solved = icmp ne i64 %solved.bit, 0
-  %attempt.at = getelementptr i64, ptr %attempt.of, i64 %lane
-  %attempt = load i64, ptr %attempt.at
-  %attempt1 = add i64 %attempt, 1
-  %spent = icmp uge i64 %attempt1, %attempts
-  %final = or i1 %solved, %spent
-  %task.at = getelementptr i64, ptr %task.of, i64 %lane
-  %its = load i64, ptr %task.at
-  br i1 %final, label %write, label %retry
-retry:
-  store i64 %attempt1, ptr %attempt.at
-  call void @begin(ptr %args, ptr %steps, ptr %in, i64 %lane, i64 %its, i64 %attempt1)
-  br label %handled
-write:
-  call void @finish(ptr %args, ptr %steps, ptr %out, i64 %lane, i64 %its)
-  %waiting = icmp ult i64 %next0, %count
-  br i1 %waiting, label %fresh, label %idle
-fresh:
-  store i64 %next0, ptr %task.at
-  store i64 0, ptr %attempt.at
-  call void @begin(ptr %args, ptr %steps, ptr %in, i64 %lane, i64 %next0, i64 0)
-  %next.up = add i64 %next0, 1
-  br label %handled
-idle:
-  %lane.not = xor i64 %lane.bit, -1
-  %active.less = and i64 %active0, %lane.not
-  br label %handled
-handled:
-  %active1 = phi i64 [ %active0, %retry ], [ %active0, %fresh ], [ %active.less, %idle ]
-  %next1 = phi i64 [ %next0, %retry ], [ %next.up, %fresh ], [ %next0, %idle ]
-  %bits.less = sub i64 %bits, 1
-  %bits1 = and i64 %bits, %bits.less
-  %more.bits = icmp ne i64 %bits1, 0
-  br i1 %more.bits, label %handle, label %handled.all
-handled.all:
-  %going = icmp ne i64 %active1, 0
-  br i1 %going, label %resume, label %end
-resume:
-  br label %step
-"""
+    def _taken(self, count: str) -> str:
+        """Emit: a bit for each of the first lanes that have something to do."""
+        t = self.t
+        some = t.emit(f"sub i64 {t.emit(f'shl i64 1, {count}')}, 1")
+        return t.emit(f"select i1 {t.emit(f'icmp uge i64 {count}, {t.width}')}, i64 {self.all}, i64 {some}")
 
+    # ── the loops over tasks ──────────────────────────────────────────────────────────────────────
 
-def _argument(k: int) -> str:
-    """The row of one argument for the task at hand."""
-    return (
-        f"%args{k} = getelementptr ptr, ptr %args, i64 {k}\n  %data{k} = load ptr, ptr %args{k}\n"
-        f"  %steps{k} = getelementptr i64, ptr %steps, i64 {k}\n  %step{k} = load i64, ptr %steps{k}\n"
-        f"  %skip{k} = mul i64 %task, %step{k}\n  %row{k} = getelementptr i8, ptr %data{k}, i64 %skip{k}"
-    )
+    def _one_by_one(self) -> None:
+        """One lane: every `step`-th task from the first on, one start after the other."""
+        t = self.t
+        t.go_on("task")
+        t.do(f"%j = phi i64 [ {t.first}, %choose ], [ %j1, %write ]")
+        t.go_on("start")
+        t.do("%attempt = phi i64 [ 0, %task ], [ %attempt1, %tried ]")
+        self._begin_lane("0", "%j", "%attempt")
+        t.go_on("run")
+        word = self._step()
+        t.branch(t.emit(f"icmp eq i64 {word}, 0"), "run", "tried")
+        t.start("tried")
+        t.do("%attempt1 = add i64 %attempt, 1")
+        t.branch(self._is_last(t.emit(f"icmp ugt i64 {word}, 1"), "%attempt1"), "write", "start")
+        t.start("write")
+        self._write("0", "%j")
+        t.do(f"%j1 = add i64 %j, {t.step}")
+        t.branch(t.emit("icmp ult i64 %j1, %count"), "task", "end")
+
+    def _abreast(self) -> None:
+        """Fewer tasks than lanes: the lanes take the starts of one task side by side, the first that arrives counts."""
+        t = self.t
+        few, several = t.emit(f"icmp slt i64 %count, {t.width}"), t.emit("icmp sgt i64 %starts, 0")
+        t.branch(t.emit(f"and i1 {few}, {several}"), "task", "tasks")
+        t.start("task")
+        t.do("%j = phi i64 [ 0, %choose ], [ %j1, %task.done ]")
+        t.go_on("heat")
+        t.do("%first = phi i64 [ 0, %task ], [ %first1, %heat.lost ]")
+        with t.loop("line", t.width) as lane:
+            attempt = t.emit(f"add i64 %first, {lane}")
+            real = t.emit(f"icmp ult i64 {attempt}, %attempts")
+            self._begin_lane(lane, "%j", t.emit(f"select i1 {real}, i64 {attempt}, i64 0"))
+        begun, before = self._taken(t.emit("sub i64 %attempts, %first")), t.block
+        t.go_on("run")
+        t.do(f"%running = phi i64 [ {begun}, %{before} ], [ %running, %run ], [ %running1, %checked ]")
+        t.do(f"%won = phi i64 [ 0, %{before} ], [ %won, %run ], [ %won1, %checked ]")
+        word = self._step()
+        over = t.emit(f"and i64 {word}, %running")
+        t.branch(t.emit(f"icmp eq i64 {over}, 0"), "run", "check")
+        t.start("check")
+        good = t.emit(f"and i64 {t.emit(f'lshr i64 {word}, 32')}, %running")
+        t.branch(t.emit(f"icmp eq i64 {good}, 0"), "lost", "gained")
+        t.start("gained")
+        winner = self._lowest(good)
+        self._write(winner, "%j")
+        below = t.emit(f"sub i64 {t.emit(f'shl i64 1, {winner}')}, 1")
+        t.do("br label %checked")
+        t.start("lost")
+        with t.when(t.emit("icmp eq i64 %won, 0"), "note"):
+            self._write(self._lowest(over), "%j")
+        lost = t.block
+        t.go_on("checked")
+        keep = t.emit(f"phi i64 [ {below}, %gained ], [ {self.all}, %{lost} ]")
+        t.do(f"%won1 = phi i64 [ 1, %gained ], [ %won, %{lost} ]")
+        less = t.emit(f"and i64 %running, {t.emit(f'xor i64 {over}, -1')}")
+        t.do(f"%running1 = and i64 {less}, {keep}")
+        t.branch(t.emit("icmp ne i64 %running1, 0"), "run", "heat.over")
+        t.start("heat.over")
+        t.branch(t.emit("icmp ne i64 %won1, 0"), "task.done", "heat.lost")
+        t.start("heat.lost")
+        t.do(f"%first1 = add i64 %first, {t.width}")
+        t.branch(t.emit("icmp ult i64 %first1, %attempts"), "heat", "task.done")
+        t.start("task.done")
+        t.do("%j1 = add i64 %j, 1")
+        t.branch(t.emit("icmp ult i64 %j1, %count"), "task", "end")
+
+    def _refill(self) -> None:
+        """A task a lane; a lane that is done takes the next start or the next task."""
+        t = self.t
+        t.start("tasks")
+        with t.loop("fill", t.width) as lane:
+            real = t.emit(f"icmp ult i64 {lane}, %count")
+            task = t.emit(f"select i1 {real}, i64 {lane}, i64 0")
+            self._begin_lane(lane, task, "0")
+            t.do(f"store i64 {task}, ptr {t.at('i64', '%tasks.of', lane)}")
+            t.do(f"store i64 0, ptr {t.at('i64', '%attempts.of', lane)}")
+        full = t.emit(f"icmp uge i64 %count, {t.width}")
+        lanes, begun, before = self._taken("%count"), t.emit(f"select i1 {full}, i64 {t.width}, i64 %count"), t.block
+        t.go_on("step")
+        t.do(f"%active = phi i64 [ {lanes}, %{before} ], [ %active, %step ], [ %active2, %resume ]")
+        t.do(f"%next = phi i64 [ {begun}, %{before} ], [ %next, %step ], [ %next2, %resume ]")
+        word = self._step()
+        stopped = t.emit(f"and i64 {word}, %active")
+        t.branch(t.emit(f"icmp eq i64 {stopped}, 0"), "step", "sort")
+        t.start("sort")
+        good = t.emit(f"lshr i64 {word}, 32")
+        t.go_on("handle")
+        t.do(f"%bits = phi i64 [ {stopped}, %sort ], [ %bits1, %handled ]")
+        t.do("%active1 = phi i64 [ %active, %sort ], [ %active2, %handled ]")
+        t.do("%next1 = phi i64 [ %next, %sort ], [ %next2, %handled ]")
+        self._next_in_lane(self._lowest("%bits"), good)
+        t.branch(t.emit("icmp ne i64 %bits1, 0"), "handle", "handled.all")
+        t.start("handled.all")
+        t.branch(t.emit("icmp ne i64 %active2, 0"), "resume", "end")
+        t.start("resume")
+        t.do("br label %step")
+
+    def _next_in_lane(self, lane: str, good: str) -> None:
+        """What a lane that is done takes, and which lanes, by their bits, are still to be looked at and have work."""
+        t = self.t
+        bit = t.emit(f"shl i64 1, {lane}")
+        solved = t.emit(f"icmp ne i64 {t.emit(f'and i64 {good}, {bit}')}, 0")
+        attempt_place, task_place = (t.at("i64", f"%{name}.of", lane) for name in ("attempts", "tasks"))
+        attempt = t.emit(f"add i64 {t.load('i64', attempt_place, 0)}, 1")
+        last, task = self._is_last(solved, attempt), t.load("i64", task_place, 0)
+        t.branch(last, "write", "retry")
+        t.start("retry")
+        t.do(f"store i64 {attempt}, ptr {attempt_place}")
+        self._begin_lane(lane, task, attempt)
+        t.do("br label %handled")
+        t.start("write")
+        self._write(lane, task)
+        t.branch(t.emit("icmp ult i64 %next1, %count"), "fresh", "idle")
+        t.start("fresh")
+        t.do(f"store i64 %next1, ptr {task_place}")
+        t.do(f"store i64 0, ptr {attempt_place}")
+        self._begin_lane(lane, "%next1", "0")
+        following = t.emit("add i64 %next1, 1")
+        t.do("br label %handled")
+        t.start("idle")
+        less = t.emit(f"and i64 %active1, {t.emit(f'xor i64 {bit}, -1')}")
+        t.go_on("handled")
+        t.do(f"%active2 = phi i64 [ %active1, %retry ], [ %active1, %fresh ], [ {less}, %idle ]")
+        t.do(f"%next2 = phi i64 [ %next1, %retry ], [ {following}, %fresh ], [ %next1, %idle ]")
+        t.do(f"%bits1 = and i64 %bits, {t.emit('sub i64 %bits, 1')}")
 
 
 def compiled(program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
@@ -352,10 +290,7 @@ def compiled(program: IterationProgram, lanes: int | None) -> Callable[..., Any]
     sizes = program.sizes
     inputs: dict[str, tuple[int | str, ...]] = {"parameters": ("p",), "q0": ("n",), "starts": ("k", "n"), "settings": ("s",)}
     face = Face(program.step.name, inputs, {"found": (sizes["q"] + sizes["aux"] + 1,)})
-    memory = Memory(face, [("float64", LOOP(code.address("loop_double")))], "")
-    memory.held.append(code)
-    gufunc: Callable[..., Any] = make(memory, 4, 1)
-    return gufunc
+    return gufunc_of(code, face)
 
 
 def object_code(program: IterationProgram, lanes: int | None = None) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from linkwise.kernel.backends.llvm.phases import Words, counted, phase_head
+from linkwise.kernel.backends.llvm.phases import Words, phase_head
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import PANEL, LinearSolve, ProgramLayout
 
@@ -79,8 +79,7 @@ class LinearSolveWriter:
     def _up_with(self, name: str, start: str, values: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
         """The same with values that change on the way: their names in the loop and after it, and what they become there."""
         t, before = self.t, self.t.block
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
+        t.go_on(f"{name}.test")
         place = len(t.lines)
         t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
         t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
@@ -103,8 +102,7 @@ class LinearSolveWriter:
         It yields an iterator of both cases, (child, parent) and (row, "").
         """
         t, before, step = self.t, self.t.block, -1 if inward else 1
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
+        t.go_on(f"{name}.test")
         place = len(t.lines)
         at = f"%{name}.at"
         t.do(f"%{name}.more = icmp {'sge' if inward else 'sle'} i64 {at}, {0 if inward else top}")
@@ -176,7 +174,7 @@ class LinearSolveWriter:
         for count in COLUMNS:
             blocks = t.emit(f"udiv i64 {t.emit(f'sub i64 {self.n}, {done}')}, {count}")
             name = f"{label}.c{count}"
-            with counted(t, name, blocks) as block:
+            with t.counted(name, blocks) as block:
                 first = t.emit(f"add i64 {done}, {t.emit(f'mul i64 {block}, {count}')}")
                 top = self._last_of(name, first, count) if inverse else self.last
                 self._fill(name, "" if inverse else right, first, count)
@@ -189,8 +187,7 @@ class LinearSolveWriter:
     def _last_of(self, name: str, first: str, count: int) -> str:
         """Emit: which of some velocities, one after the other, comes last in the order, as its number there."""
         t, before = self.t, self.t.block
-        t.do(f"br label %{name}.seek")
-        t.start(f"{name}.seek")
+        t.go_on(f"{name}.seek")
         below = f"%{name}.below"
         t.do(f"%{name}.top = phi i64 [ {self.last}, %{before} ], [ {below}, %{name}.seek ]")
         t.do(f"{below} = sub i64 %{name}.top, 1")
@@ -206,7 +203,7 @@ class LinearSolveWriter:
         if right:
             self._copy(f"{name}.in", right, first, count, back=False)
             return
-        with counted(t, f"{name}.clear", t.emit(f"mul i64 {self.n}, {count}")) as k:
+        with t.counted(f"{name}.clear", t.emit(f"mul i64 {self.n}, {count}")) as k:
             t.put(t.number(0.0), self.panel, k)
         start = t.at(t.vector, self.panel, t.emit(f"mul i64 {first}, {count}"))
         for diagonal in range(count):
@@ -215,7 +212,7 @@ class LinearSolveWriter:
     def _copy(self, name: str, right: str, first: str, count: int, *, back: bool) -> None:
         """Emit: columns of a matrix to where they stand side by side, or back."""
         t = self.t
-        with counted(t, name, self.n) as i:
+        with t.counted(name, self.n) as i:
             there, here = self._at(i, first, right), t.at(t.vector, self.panel, t.emit(f"mul i64 {i}, {count}"))
             source, target = (here, there) if back else (there, here)
             for k in range(count):
@@ -224,9 +221,9 @@ class LinearSolveWriter:
     def _mirror(self, label: str, right: str) -> None:
         """Emit: of a symmetric matrix the elements whose row comes after their column."""
         t = self.t
-        with counted(t, f"{label}.row", self.n) as k:
+        with t.counted(f"{label}.row", self.n) as k:
             i = self._placed(k)
-            with counted(t, f"{label}.column", k) as other:
+            with t.counted(f"{label}.column", k) as other:
                 j = self._placed(other)
                 self._store(self._load(self._at(j, i, right)), self._at(i, j, right))
 

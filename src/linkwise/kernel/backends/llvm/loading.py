@@ -19,7 +19,7 @@ from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.fastcall import POOL
 from linkwise.kernel.backends.llvm.linker import Image, Mapped, link
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT
-from linkwise.kernel.gufunc import Entry, api_table
+from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, api_table, make
 from linkwise.kernel.tape import Shape, Tape
 
 _NEW_ARRAY, _NEW_SCALAR = 93, 60
@@ -40,7 +40,7 @@ def load(tape: Tape, dtype: str, lanes: int | None = None) -> Code:
     )
 
 
-def load_made(key: str, make: Callable[[], bytes], vectors: Callable[[], str] = str) -> Code:
+def load_made(key: str, object_code: Callable[[], bytes], vectors: Callable[[], str] = str) -> Code:
     """Machine code that the disk keeps under a key, else an object file that is made now; its runtime table filled in.
 
     `vectors` is asked for the tag of the vectors that a new one works on; empty where it needs no support.
@@ -52,13 +52,27 @@ def load_made(key: str, make: Callable[[], bytes], vectors: Callable[[], str] = 
     else:
         if not loaders.usable():
             raise KernelError('machine code does not run on this machine; backend="numpy" computes without it')
-        loader = make()
+        loader = object_code()
         image = link(loader) if loaders.works("image") else None
         tag = vectors()
         disk.store(key, _packed(loader, image, tag))
         code = Linked(loader) if image is None else Mapped(image)
     fill_runtime(code, runtime_pointers() | (_support(tag)[1] if tag else {}))
     return code
+
+
+def gufunc_of(code: Code, face: Face) -> Callable[..., Any]:
+    """The gufunc in float64 of machine code that defines ``loop_double``."""
+    memory = Memory(face, [("float64", LOOP(code.address("loop_double")))], "")
+    memory.held.append(code)
+    gufunc: Callable[..., Any] = make(memory, len(face.inputs), len(face.outputs))
+    return gufunc
+
+
+def loop_gufunc(face: Face, parts: Callable[[], Sequence[str]], version: str) -> Callable[..., Any]:
+    """The same of LLVM text that is made now unless the disk has its code; its version is part of the key."""
+    key = processor.machine_key(f"{face.name} {version}", "float64")
+    return gufunc_of(load_made(key, lambda: llvm.compiled(llvm.module(parts()))), face)
 
 
 @cache

@@ -18,10 +18,12 @@ from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import (
     CLEARED,
     Columns,
+    aligned_memory,
     broadcast_row,
     clear,
     columns_of,
     first_lane,
+    row_pointers,
     rows_in,
     rows_out,
     set_constants,
@@ -75,8 +77,7 @@ def sending(t: Text) -> str:
     t.begin()
     t.do("%above = add i64 %second, 63")
     t.do("%lines = and i64 %above, -64")
-    t.do("br label %begin")
-    t.start("begin")
+    t.go_on("begin")
     t.do("%b = phi i64 [ %first, %entry ], [ %b.next, %each ]")
     t.do("%before = icmp ult i64 %b, %second")
     t.do("br i1 %before, label %each, label %sent")
@@ -243,8 +244,7 @@ class ArgumentPorts:
         name, source, target = ("in", here, buffer) if inward else ("out", buffer, here)
         copied = f"ptr {source}, i64 %lanes, i64 {row}, ptr {core}, ptr @dims_{s}_{k}, ptr {target}"
         t.do(f"call void {t.runtime(f'copy_{name}')}({copied})")
-        t.do(f"br label %moved{k}")
-        t.start(f"moved{k}")
+        t.go_on(f"moved{k}")
 
     def _rows(self, k: int, here: str, row: str, packed: str, buffer: str, *, inward: bool) -> None:
         """Move rows whose elements lie side by side; where some lanes are spare, the last row stands for theirs.
@@ -252,7 +252,8 @@ class ArgumentPorts:
         What spare lanes computed is what the last row's lane did, so writing it there once more changes nothing.
         """
         t = self.t
-        sources = {f"whole{k}.rows": self._pointers(f"whole{k}.rows", here, row)}
+        t.start(f"whole{k}.rows")
+        sources = {f"whole{k}.rows": row_pointers(t, here, row)}
         staged = k in self.streamed and not inward
         if staged:
             t.do(f"%stream{k} = icmp eq i64 {packed}, 2")
@@ -260,9 +261,9 @@ class ArgumentPorts:
             t.start(f"stage{k}")
             sources[f"stage{k}"] = self._stage(k)
         t.do(f"br label %move{k}")
-        sources[f"few{k}.rows"] = self._pointers(f"few{k}.rows", here, row, clamped=True)
-        t.do(f"br label %move{k}")
-        t.start(f"move{k}")
+        t.start(f"few{k}.rows")
+        sources[f"few{k}.rows"] = row_pointers(t, here, row, clamped=True)
+        t.go_on(f"move{k}")
         rows = []
         for lane in range(t.width):
             values = [f"[ {pointers[lane]}, %{block} ]" for block, pointers in sources.items()]
@@ -279,19 +280,6 @@ class ArgumentPorts:
             t.start(f"send{k}")
             self._send(here, k)
             t.do(f"br label %moved{k}")
-
-    def _pointers(self, block: str, here: str, row: str, *, clamped: bool = False) -> list[str]:
-        """Begin a block with a pointer to the row of each lane."""
-        t = self.t
-        t.start(block)
-        rows = [here]
-        for lane in range(1, t.width):
-            step = row
-            if clamped:
-                real = t.emit(f"icmp ult i64 {lane}, %lanes")
-                step = t.emit(f"select i1 {real}, i64 {row}, i64 0")
-            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {step}"))
-        return rows
 
     @property
     def stage(self) -> int:
@@ -374,7 +362,7 @@ class _Loop:
         t, together = self.t, self.plan.together
         sizes = {name: together * size for name, size in self.sizes.items()}
         sizes["stage"] = self.ports.stage
-        on_heap = self._room(sizes)
+        memory = self._room(sizes)
         t.do(f"%cores = alloca [{len(self.ports.shapes) * (DIMENSIONS + 1)} x i64]")
         t.do("%count = load i64, ptr %dimensions")
         self.ports.cores()
@@ -383,8 +371,7 @@ class _Loop:
             self._clear_loose(block)
             set_constants(t, self.tape, block, looped=True, unread=unread(self.ports.columns, self.ports.firsts))
         before = t.block
-        t.do("br label %round")
-        t.start("round")
+        t.go_on("round")
         t.do(f"%done = phi i64 [ 0, %{before} ], [ %next, %written ]")
         t.do("%left = sub i64 %count, %done")
         t.do("%more = icmp sgt i64 %left, 0")
@@ -397,8 +384,7 @@ class _Loop:
         self._move("pack", "in")
         t.do(f"call void @blocks_{t.tag}(ptr %in, ptr %out, ptr %space, i64 %blocks)")
         self._move("unpack", "out")
-        t.do("br label %written")
-        t.start("written")
+        t.go_on("written")
         t.do("%next = add i64 %done, %rows")
         t.do("br label %round")
         t.start("end")
@@ -408,10 +394,9 @@ class _Loop:
             t.start("fence")  # what was written past the caches is seen by other threads before what comes after
             self.ports.finish()
             t.do("fence seq_cst")
-            t.do("br label %finish")
-            t.start("finish")
-        if on_heap:
-            t.do(f"call void {t.runtime('free')}(ptr %memory)")
+            t.go_on("finish")
+        if memory:
+            t.do(f"call void {t.runtime('free')}(ptr {memory})")
         t.do("ret void")
 
     def _clear_loose(self, block: str) -> None:
@@ -420,14 +405,9 @@ class _Loop:
         for k, columns in enumerate(ports.columns):
             if columns is None or not columns.cleared:
                 continue
-            label = f"zeros{t.names}"
             tight = t.load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
-            loose = t.emit(f"icmp eq i64 {tight}, 0")
-            t.do(f"br i1 {loose}, label %{label}, label %{label}.done")
-            t.start(label)
-            clear(t, t.at(t.vector, block, ports.firsts[k]), ports.sizes[k] * t.vector_size)
-            t.do(f"br label %{label}.done")
-            t.start(f"{label}.done")
+            with t.when(t.emit(f"icmp eq i64 {tight}, 0"), f"zeros{t.names}"):
+                clear(t, t.at(t.vector, block, ports.firsts[k]), ports.sizes[k] * t.vector_size)
 
     def _move(self, name: str, buffer: str) -> None:
         """Move the arguments of the blocks of this round."""
@@ -443,29 +423,20 @@ class _Loop:
             operands = [f"{argument.split()[0]} {value}" for argument, value in zip(ARGUMENTS, values, strict=True)]
             t.do(f"call void @{name}_{t.tag}({', '.join(operands)})")
 
-    def _room(self, sizes: dict[str, int]) -> bool:
-        """Room for vectors: on the stack, or, if it is much, on the heap, for the stack of a thread may be small."""
+    def _room(self, sizes: dict[str, int]) -> str:
+        """Room for vectors: on the stack, or, if it is much, on the heap, for the stack of a thread may be small.
+
+        Returns what is to be freed, empty where that is nothing.
+        """
         t, align = self.t, max(64, self.t.vector_size)
-        on_heap = sum(sizes.values()) * t.vector_size > STACK
-        if not on_heap:
+        if sum(sizes.values()) * t.vector_size <= STACK:
             for name, size in sizes.items():
                 t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
-            return False
+            return ""
         whole = {name: (size * t.vector_size + align - 1) // align * align for name, size in sizes.items()}
-        malloc = t.runtime("malloc")
-        t.do(f"%memory = call ptr {malloc}(i64 {sum(whole.values()) + align})")
-        t.do("%lacking = icmp eq ptr %memory, null")
-        t.do("br i1 %lacking, label %stop, label %begin, !prof !0")
-        t.start("stop")
-        t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
-        t.do("unreachable")
-        t.start("begin")
-        t.do("%place = ptrtoint ptr %memory to i64")
-        t.do(f"%higher = add i64 %place, {align - 1}")
-        t.do(f"%aligned = and i64 %higher, {-align}")
-        t.do("%base = inttoptr i64 %aligned to ptr")
+        memory, base = aligned_memory(t, str(sum(whole.values()) + align), align)
         passed = 0
         for name, size in whole.items():
-            t.do(f"%{name} = getelementptr i8, ptr %base, i64 {passed}")
+            t.do(f"%{name} = getelementptr i8, ptr {base}, i64 {passed}")
             passed += size
-        return True
+        return memory

@@ -7,20 +7,113 @@ of constants are read as they are, or, where each configuration has its own, are
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
 
 from linkwise.expr.ordering import MANY
+from linkwise.kernel.backends.llvm.fastcall import EntryCode
 from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
-from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
-from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, counted, phase_head, start_place
-from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
+from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, phase_head, start_place
+from linkwise.kernel.backends.llvm.rows import (
+    aligned_memory,
+    column_in,
+    group_length,
+    group_out,
+    row_pointers,
+    two_columns_in,
+)
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.backends.llvm.written_out import written_out
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
 from linkwise.kernel.tape import without_collection
 
+#: Scalars in and out of a function that gets an entry: it keeps arrays of this size, and the interpreter's lock.
+MOST_SCALARS = 20_000
+
+
+class LoopedEntry(EntryCode):
+    """Writes ``call``, see `linkwise.kernel.backends.llvm.fastcall`, around a loop for gufuncs.
+
+    What mechanisms differ in stands in the global ``place``: see `numbers`.
+
+    Parameters
+    ----------
+    inputs : int
+        Number of the inputs, which are vectors.
+    outputs : sequence of int
+        The number of dimensions of each output.
+    t : Text
+        Where to write it.
+    """
+
+    def __init__(self, inputs: int, outputs: Sequence[int], t: Text) -> None:
+        self.t = t
+        self.sizes = [f"%size{k}" for k in range(inputs)]
+        self.shapes = [tuple(f"%length{k}.{axis}" for axis in range(count)) for k, count in enumerate(outputs)]
+        self.count = inputs + len(outputs)
+
+    def _room(self) -> list[str]:
+        """Load what is known of the mechanism; room for what the loop is called with."""
+        t, names = self.t, ["%loop", "%data", *self.sizes, *(length for shape in self.shapes for length in shape)]
+        for k, name in enumerate(names):
+            t.do(f"{name} = load {'ptr' if k < 2 else 'i64'}, ptr {t.at('i64', '@place', k)}")
+        t.do(f"%arguments = alloca [{self.count} x ptr]")
+        t.do(f"%numbers = alloca [{self.count} x double]")
+        t.do("%one = alloca i64")
+        t.do("store i64 1, ptr %one")
+        words = len(names) + self.count + len(names) - 2
+        self.steps = t.at("i64", "@place", len(names))
+        return [f"@place = dso_local global [{words} x i64] zeroinitializer"]
+
+    def _shapes(self) -> list[str]:
+        return []
+
+    def _shape(self, k: int) -> str:
+        return self.t.at("i64", "@place", 2 + len(self.sizes) + sum(map(len, self.shapes[:k])))
+
+    def _compute(self) -> None:
+        t = self.t
+        t.start("run")
+        scalars = {}
+        for k in range(self.count):
+            number = k - len(self.sizes)
+            if number < 0:
+                value = f"%data{k}"
+            elif self.shapes[number]:
+                value = self.data_of(f"%result{number}")
+            else:
+                value = scalars[number] = t.at("double", "%numbers", number)
+            t.do(f"store ptr {value}, ptr {t.at('ptr', '%arguments', k)}")
+        t.do(f"call void %loop(ptr %arguments, ptr %one, ptr {self.steps}, ptr %data)")
+        for number, source in scalars.items():
+            self._make_scalar(number, source)
+
+
+def numbers(inputs: Sequence[int], outputs: Sequence[tuple[int, ...]], loop: int, data: int) -> npt.NDArray[np.int64]:
+    """What stands in ``place``.
+
+    The loop and its data, the size of each input, the shapes of the outputs, and the strides that the loop gets.
+
+    Parameters
+    ----------
+    inputs : sequence of int
+        Sizes of the inputs.
+    outputs : sequence of tuple of int
+        Shapes of the outputs.
+    loop, data : int
+        Addresses of the loop, and of what it gets as its data.
+    """
+    lengths = [length for shape in outputs for length in shape]
+    strides = [8 * prod(shape[axis + 1 :]) for shape in outputs for axis in range(len(shape))]
+    outer = [0] * (len(inputs) + len(outputs))
+    return np.array([loop, data, *inputs, *lengths, *outer, *([8] * len(inputs)), *strides], dtype=np.int64)
+
+
 #: Counts the changes of this lowering.
-LOOPED = "14"
+LOOPED = "15"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
@@ -69,8 +162,7 @@ def solver_code(program: LoopedProgram, dtype: str, lanes: int | None) -> bytes:
     for k in solutions:
         t.start(f"solve{k}")
         t.do(f"call void @phase{k}(ptr %head, ptr %work, ptr %numbers)")
-        t.do("br label %done")
-    t.start("done")
+        t.go_on("done")
     t.do("ret void")
     head = "define void @call(ptr %head, ptr %work, ptr %numbers, i64 %phase)"
     return compiled(module([*parts, t.function(head)]))
@@ -86,44 +178,24 @@ def _call_solver(t: Text, layout: ProgramLayout, number: int) -> str:
     return t.function(phase_head(number), kind="noinline #0")
 
 
-def _pointers(t: Text, start: str) -> list[str]:
-    """A pointer to the row of each lane; spare lanes have the last row."""
-    rows = [start]
-    for lane in range(1, t.width):
-        real = t.emit(f"icmp slt i64 {lane}, %lanes")
-        rows.append(t.at("i8", rows[-1], t.emit(f"select i1 {real}, i64 %row, i64 0")))
-    return rows
-
-
 def _pack(t: Text) -> str:
     """Emit ``pack``: rows of `count` elements side by side, to lanes."""
     t.begin()
     if t.width == 1:
         return _copied(t, "pack")
-    rows = _pointers(t, "%src")
+    rows = row_pointers(t, "%src", "%row", clamped=True)
     pairs = t.emit("udiv i64 %count, 2")
-    with counted(t, "pairs", pairs) as k:
-        column = t.emit(f"mul i64 {k}, 2")
-        pieces = []
-        for row in rows:
-            pieces.append(t.emit(f"load <2 x {t.scalar}>, ptr {t.at(t.scalar, row, column)}, align {t.size}"))
-        even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
-        there = t.at(t.vector, "%dst", column)
-        for offset in (0, 1):
-            t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), there, offset)
-    with counted(t, "last", "%count", t.emit(f"mul i64 {pairs}, 2")) as column:
-        value = "poison"
-        for lane, row in enumerate(rows):
-            number = t.emit(f"load {t.scalar}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
-            value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
-        t.put(value, "%dst", column)
+    with t.counted("pairs", pairs) as k:
+        two_columns_in(t, rows, t.emit(f"mul i64 {k}, 2"), "%dst")
+    with t.counted("last", "%count", t.emit(f"mul i64 {pairs}, 2")) as column:
+        column_in(t, rows, column, "%dst")
     t.do("ret void")
     return t.function("define internal void @pack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0")
 
 
 def _copied(t: Text, name: str) -> str:
     """Emit ``pack`` or ``unpack`` of a single lane."""
-    with counted(t, "all", "%count") as k:
+    with t.counted("all", "%count") as k:
         t.put(t.get("%src", k), "%dst", k)
     t.do("ret void")
     return t.function(
@@ -136,13 +208,13 @@ def _unpack(t: Text) -> str:
     t.begin()
     if t.width == 1:
         return _copied(t, "unpack")
-    rows = _pointers(t, "%dst")
+    rows = row_pointers(t, "%dst", "%row", clamped=True)
     length = group_length(t)
     groups = t.emit(f"udiv i64 %count, {length}")
-    with counted(t, "groups", groups) as k:
-        _group_out(t, rows, "%src", t.emit(f"mul i64 {k}, {length}"))
-    with counted(t, "last", "%count", t.emit(f"mul i64 {groups}, {length}")) as column:
-        _group_out(t, rows, "%src", column, 1)
+    with t.counted("groups", groups) as k:
+        group_out(t, rows, "%src", t.emit(f"mul i64 {k}, {length}"))
+    with t.counted("last", "%count", t.emit(f"mul i64 {groups}, {length}")) as column:
+        group_out(t, rows, "%src", column, 1)
     t.do("ret void")
     return t.function(
         "define internal void @unpack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
@@ -152,7 +224,7 @@ def _unpack(t: Text) -> str:
 def _zero(t: Text) -> str:
     """Emit ``zero``: so many vectors."""
     t.begin()
-    with counted(t, "all", "%count") as k:
+    with t.counted("all", "%count") as k:
         t.put(t.number(0.0), "%dst", k)
     t.do("ret void")
     return t.function("define internal void @zero(ptr %dst, i64 %count)", kind="noinline #0")
@@ -189,7 +261,7 @@ class _Loop:
         ]
         lengths = {name: self._length(words, name) for name in self.layout.cleared}
         cleared = dict(names)
-        with counted(t, "blocks", blocks) as block:
+        with t.counted("blocks", blocks) as block:
             done = t.emit(f"mul i64 {block}, {t.width}")
             left = t.emit(f"sub i64 %count, {done}")
             over = t.emit(f"icmp slt i64 {left}, {t.width}")
@@ -262,16 +334,8 @@ class _Loop:
         """Emit: memory for one block, ``%work``; what is to be freed."""
         t = self.t
         starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (what `start_place`, `ahead_place` say)
-        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {starts + align}')})")
-        t.do(f"%lacking = icmp eq ptr {memory}, null")
-        t.do("br i1 %lacking, label %stop, label %room, !prof !0")
-        t.start("stop")
-        t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
-        t.do("unreachable")
-        t.start("room")
-        start = t.emit(f"ptrtoint ptr {memory} to i64")
-        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {starts + align - 1}')}, {-align}")
-        t.do("%work = inttoptr i64 %base to ptr")
+        memory, base = aligned_memory(t, t.emit(f"add i64 {size}, {starts + align}"), align)
+        t.do(f"%work = getelementptr i8, ptr {base}, i64 {starts}")
         return memory
 
     def _length(self, words: Words, name: str) -> str:
@@ -327,5 +391,4 @@ class _Loop:
         t.start(f"{label}.loose")
         copy = t.runtime("copy_in" if direction == "pack" else "copy_out")
         t.do(f"call void {copy}(ptr {source}, i64 {lanes}, i64 {row}, ptr {strides}, ptr {dims}, ptr {target})")
-        t.do(f"br label %{label}.end")
-        t.start(f"{label}.end")
+        t.go_on(f"{label}.end")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from linkwise.kernel.backends.llvm.body import Plan, _Writer
@@ -188,23 +187,6 @@ def _product(t: Text, a: str | int, b: str | int) -> str | int:
     return 0 if 0 in (a, b) else b if a == 1 else a if b == 1 else t.emit(f"mul i64 {a}, {b}")
 
 
-@contextmanager
-def counted(t: Text, name: str, count: object, first: object = 0) -> Iterator[str]:
-    """Emit a loop from `first` to below `count`, which may be no larger."""
-    before = t.block
-    t.do(f"br label %{name}.test")
-    t.start(f"{name}.test")
-    place = len(t.lines)
-    t.do(f"%{name}.more = icmp slt i64 %{name}.k, {count}")
-    t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
-    t.start(name)
-    yield f"%{name}.k"
-    t.do(f"%{name}.next = add i64 %{name}.k, 1")
-    t.lines.insert(place, f"  %{name}.k = phi i64 [ {first}, %{before} ], [ %{name}.next, %{t.block} ]")
-    t.do(f"br label %{name}.test")
-    t.start(f"{name}.done")
-
-
 def phase_head(number: int) -> str:
     """How the function of a phase begins."""
     return f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers)"
@@ -236,7 +218,7 @@ class PhaseWriter:
             rows = self.words[f"{phase.table} rows"]
             table = self._rows(phase.table)
             soon = self._ahead() if phase is self.ahead and t.width > 1 else []
-            with counted(t, "rows", rows) as passed:
+            with t.counted("rows", rows) as passed:
                 for start, write in soon:
                     line = t.at(t.vector, start, passed)
                     t.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 {write}, i32 3, i32 1)")
@@ -302,12 +284,12 @@ class PhaseWriter:
         space, length = t.emit(f"alloca [{size} x {t.vector}], align 64"), self._state_size(phase)
         rows = self.words[f"{phase.start_table or phase.table} rows"]
         panel = _Panel(t, table, length) if same and t.width == 1 and _is_separable(phase) else None
-        with counted(t, "rows", rows) as k:
+        with t.counted("rows", rows) as k:
             members, stop = panel.begin(k, rows) if panel else ("1", "-1")
-            with counted(t, "members", members) as member:
+            with t.counted("members", members) as member:
                 first = starting.row(t.emit(f"add i64 {k}, {member}"))
                 self._choose("start", first["kind"], phase.starts, lambda: {**starting.places(first), "next": space})
-                with counted(t, "columns", first["count"] if same else "1") as column:
+                with t.counted("columns", first["count"] if same else "1") as column:
                     w = t.emit(f"add i64 {first['v']}, {column}")
                     at = t.at(t.vector, space, t.emit(f"mul i64 {column}, {length}"))
                     begin, state = first["body"], [t.get(at, number) for number in range(length)]
@@ -337,8 +319,7 @@ class PhaseWriter:
         """Emit: visit the rows from one to below another, with the state in these lanes; the state that is left."""
         t, before = self.t, self.t.block
         vector = (lanes or t).vector
-        t.do(f"br label %{label}")
-        t.start(label)
+        t.go_on(label)
         place = len(t.lines)
         t.do(f"%{label}.more = icmp ne i64 %{label}.at, {stop}")
         t.do(f"br i1 %{label}.more, label %{label}.visit, label %{label}.done")
@@ -402,8 +383,7 @@ class _Panel:
                 conditions.append(t.emit(f"icmp eq i64 {other[name]}, {value if name == 'count' else t.emit(value)}"))
         together = t.all(*conditions)
         size, stop = (t.emit(f"select i1 {together}, i64 {x}, i64 {y}") for x, y in ((PANEL, 1), (row["parent"], -1)))
-        t.do("br label %panel.begin")
-        t.start("panel.begin")
+        t.go_on("panel.begin")
         t.do(f"%panel.size = phi i64 [ 1, %panel.take ], [ {size}, %panel.look ]")
         t.do(f"%panel.stop = phi i64 [ -1, %panel.take ], [ {stop}, %panel.look ]")
         t.do(f"store i64 {t.emit(f'add i64 {k}, %panel.size')}, ptr {self.until}")
@@ -427,8 +407,7 @@ class _Panel:
 
     def end(self) -> None:
         """Emit: the end of a panel."""
-        self.t.do("br label %panel.end")
-        self.t.start("panel.end")
+        self.t.go_on("panel.end")
 
 
 class _Rows:

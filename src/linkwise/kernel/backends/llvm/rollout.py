@@ -132,8 +132,7 @@ class _Rollout:
             head = HEAD[:-1]
         for k, name in enumerate(head):
             kind = {"start": "double", "step": "double", "work": "ptr"}.get(name, "i64")
-            t.do(f"%{name}.at = getelementptr i64, ptr %table, i64 {k}")
-            t.do(f"%{name} = load {kind}, ptr %{name}.at")
+            t.do(f"%{name} = load {kind}, ptr {t.at('i64', '%table', k)}")
         set_constants(t, self.program.stage, self._at(self.space.outputs))
         if self.program.law is not None:
             set_constants(t, self.program.law, self._at(self.space.tau))
@@ -149,8 +148,7 @@ class _Rollout:
         t.do(f"%lanes = select i1 %short, i64 %left, i64 {t.width}")
         self._transfer("q0", self.space.state, "0", inward=True)
         self._transfer("qd0", self.space.state + self.program.nq, "0", inward=True)
-        t.do("br label %instant")
-        t.start("instant")
+        t.go_on("instant")
         for name, first in (("k", "0"), ("due", "0"), ("slot", "0")):
             t.do(f"%{name} = phi i64 [ {first}, %load ], [ %{name}.next, %advance ]")
         t.do("%index = add i64 %first, %k")
@@ -178,12 +176,8 @@ class _Rollout:
             last = self._word(word)
             word += len(PORT)
             there = t.emit(f"icmp ule i64 %index, {last}")
-            wanted = t.emit(f"or i1 {there}, %fresh")
-            t.do(f"br i1 {wanted}, label %read.{name}, label %has.{name}")
-            t.start(f"read.{name}")
-            self._transfer(name, (where.law if self.program.law else where.tau) + offset, "%index", inward=True)
-            t.do(f"br label %has.{name}")
-            t.start(f"has.{name}")
+            with t.when(t.emit(f"or i1 {there}, %fresh"), f"read.{name}"):
+                self._transfer(name, (where.law if self.program.law else where.tau) + offset, "%index", inward=True)
 
     def _first_stage(self) -> None:
         """The state is the first point, and the start of the sum; the law sees it."""
@@ -222,8 +216,7 @@ class _Rollout:
         for name, place in places.items():
             self._transfer(name, place, "%slot", inward=False)
         t.do("%slot.more = add i64 %slot, 1")
-        t.do("br label %written")
-        t.start("written")
+        t.go_on("written")
         t.do(f"%due.left = phi i64 [ %due, %{before} ], [ %record, %write ]")
         t.do(f"%slot.next = phi i64 [ %slot, %{before} ], [ %slot.more, %write ]")
         t.do("%due.next = sub i64 %due.left, 1")

@@ -21,6 +21,18 @@ UNROLLED = 32
 CLEARED, CLEARED_ALONE = 1000, 64
 
 
+def aligned_memory(t: Text, size: str, align: int) -> tuple[str, str]:
+    """Emit: so many bytes of memory, which is to be freed, and the first place in it that is aligned."""
+    memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {size})")
+    t.do(f"br i1 {t.emit(f'icmp eq ptr {memory}, null')}, label %stop, label %room, !prof !0")
+    t.start("stop")
+    t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
+    t.do("unreachable")
+    t.start("room")
+    place = t.emit(f"add i64 {t.emit(f'ptrtoint ptr {memory} to i64')}, {align - 1}")
+    return memory, t.emit(f"inttoptr i64 {t.emit(f'and i64 {place}, {-align}')} to ptr")
+
+
 def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False, unread: Container[int] = frozenset()) -> None:
     """Emit: what outputs do not depend on anything is set once, but for what is not read.
 
@@ -62,25 +74,40 @@ def each_in_turn(t: Text, count: int, act: Callable[[str, int], None]) -> None:
         act(str(k), 0)
 
 
+def row_pointers(t: Text, start: str, row: str, *, clamped: bool = False) -> list[str]:
+    """Emit: where the row of each lane is; where some of ``%lanes`` are spare, these have the last row."""
+    rows = [start]
+    for lane in range(1, t.width):
+        step = t.emit(f"select i1 {t.emit(f'icmp ult i64 {lane}, %lanes')}, i64 {row}, i64 0") if clamped else row
+        rows.append(t.at("i8", rows[-1], step))
+    return rows
+
+
 def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
     """Transpose rows to lanes, two columns at a time: pieces of two elements, even rows and odd rows, interleaved."""
     if t.width == 1:
         broadcast_row(t, rows[0], buffer, size)
         return
-    pair = f"<2 x {t.scalar}>"
     for column in range(0, size, 2):
         if column + 1 == size:
-            _column_in(t, rows, column, buffer)
+            column_in(t, rows, column, buffer)
             continue
-        pieces = []
-        for row in rows:
-            pieces.append(t.emit(f"load {pair}, ptr {t.at(t.scalar, row, column)}, align {t.size}"))
-        even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
-        for offset in (0, 1):
-            t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), buffer, column + offset)
+        two_columns_in(t, rows, column, buffer)
 
 
-def _column_in(t: Text, rows: list[str], column: int, buffer: str) -> None:
+def two_columns_in(t: Text, rows: list[str], column: object, buffer: str) -> None:
+    """Emit: two columns from one on of all rows, to lanes."""
+    pieces = []
+    for row in rows:
+        pieces.append(t.emit(f"load <2 x {t.scalar}>, ptr {t.at(t.scalar, row, column)}, align {t.size}"))
+    even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
+    there = t.at(t.vector, buffer, column)
+    for offset in (0, 1):
+        t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), there, offset)
+
+
+def column_in(t: Text, rows: list[str], column: object, buffer: str) -> None:
+    """Emit: one column of all rows, to lanes."""
     value = "poison"
     for lane, row in enumerate(rows):
         number = t.emit(f"load {t.scalar}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
@@ -98,18 +125,18 @@ def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns 
 
     def move(column: str) -> None:
         if columns is None:
-            _group_out(t, rows, buffer, column)
+            group_out(t, rows, buffer, column)
         else:
-            columns.choose(t, column, rows, lambda: _group_out(t, rows, buffer, column))
+            columns.choose(t, column, rows, lambda: group_out(t, rows, buffer, column))
 
     if columns is not None and columns.cleared:
         for row in rows:
             clear(t, row, size * t.size)
-        columns.each_written(t, lambda column: _group_out(t, rows, buffer, column))
+        columns.each_written(t, lambda column: group_out(t, rows, buffer, column))
     else:
         each(t, whole, move, UNROLLED // length, length)
     for column in range(whole, size, 2):
-        _group_out(t, rows, buffer, str(column), min(2, size - column))
+        group_out(t, rows, buffer, str(column), min(2, size - column))
 
 
 def group_length(t: Text) -> int:
@@ -117,7 +144,7 @@ def group_length(t: Text) -> int:
     return 4 if t.width >= 4 else 2
 
 
-def _group_out(t: Text, rows: list[str], buffer: str, column: str, length: int = 0) -> None:
+def group_out(t: Text, rows: list[str], buffer: str, column: str, length: int = 0) -> None:
     """Move columns from one on to all rows."""
     first = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column}")
     values = [t.get(first, offset) for offset in range(length or group_length(t))]
@@ -290,8 +317,7 @@ class Columns:
         t.do(f"br label %{label}.done")
         t.start(f"{label}.other")
         move()
-        t.do(f"br label %{label}.done")
-        t.start(f"{label}.done")
+        t.go_on(f"{label}.done")
 
 
 def columns_of(t: Text, tape: Tape, name: str, least: int) -> list[Columns | None]:
@@ -316,28 +342,18 @@ def port(t: Text, name: str, size: int, *, inward: bool) -> str:
 
     Spare lanes get the last row, and are not written.
     """
-    t.do("%row.at = getelementptr i64, ptr %port, i64 1")
-    t.do("%time.at = getelementptr i64, ptr %port, i64 2")
-    t.do("%data = load ptr, ptr %port")
-    t.do("%row = load i64, ptr %row.at")
-    t.do("%time = load i64, ptr %time.at")
+    data, time = t.load("ptr", "%port", 0), t.load("i64", "%port", 2)
+    t.do(f"%row = load i64, ptr {t.at('i64', '%port', 1)}")
     index = "%k"
     if inward:
-        t.do("%last.at = getelementptr i64, ptr %port, i64 3")
-        t.do("%last = load i64, ptr %last.at")
-        t.do("%past = icmp ugt i64 %k, %last")
-        index = t.emit("select i1 %past, i64 %last, i64 %k")
-    t.do("%skip = mul i64 %begin, %row")
-    t.do(f"%passed = mul i64 {index}, %time")
-    t.do("%offset = add i64 %skip, %passed")
-    t.do("%here = getelementptr i8, ptr %data, i64 %offset")
+        last = t.load("i64", "%port", 3)
+        index = t.emit(f"select i1 {t.emit(f'icmp ugt i64 %k, {last}')}, i64 {last}, i64 %k")
+    offset = t.emit(f"add i64 {t.emit('mul i64 %begin, %row')}, {t.emit(f'mul i64 {index}, {time}')}")
+    t.do(f"%here = getelementptr i8, ptr {data}, i64 {offset}")
     t.do(f"%all = icmp eq i64 %lanes, {t.width}")
     t.do("br i1 %all, label %fast, label %slow")
     t.start("fast")
-    rows = ["%here"]
-    for _ in range(1, t.width):
-        rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 %row"))
-    (rows_in if inward else rows_out)(t, rows, "%block", size)
+    (rows_in if inward else rows_out)(t, row_pointers(t, "%here", "%row"), "%block", size)
     t.do("ret void")
     t.start("slow")
     _slowly(t, size, inward=inward)

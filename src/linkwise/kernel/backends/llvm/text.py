@@ -135,6 +135,15 @@ class Text:
         self.lines.append(f"{block}:")
         self.state["block"] = block
 
+    def branch(self, condition: str, then: str, otherwise: str) -> None:
+        """Write a branch to one of two blocks."""
+        self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
+
+    def go_on(self, block: str) -> None:
+        """Begin a basic block that the one before leads to, and others may."""
+        self.do(f"br label %{block}")
+        self.start(block)
+
     @property
     def integers(self) -> str:
         """The vector type of whole numbers as wide as the scalars."""
@@ -198,8 +207,7 @@ class Text:
     def loop(self, name: str, count: object, *, step: int = 1) -> Iterator[str]:
         """Emit a loop whose index, the value here, counts from 0 to below `count`, which is above 0."""
         before = self.block
-        self.do(f"br label %{name}")
-        self.start(name)
+        self.go_on(name)
         place = len(self.lines)
         yield f"%{name}.k"
         self.lines.insert(place, f"  %{name}.k = phi i64 [ 0, %{before} ], [ %{name}.next, %{self.block} ]")
@@ -207,6 +215,29 @@ class Text:
         self.do(f"%{name}.more = icmp ult i64 %{name}.next, {count}")
         self.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
         self.start(f"{name}.done")
+
+    @contextmanager
+    def counted(self, name: str, count: object, first: object = 0) -> Iterator[str]:
+        """Emit a loop whose index counts from `first` to below `count`, which may be no larger."""
+        before = self.block
+        self.go_on(f"{name}.test")
+        place = len(self.lines)
+        self.do(f"%{name}.more = icmp slt i64 %{name}.k, {count}")
+        self.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
+        self.start(name)
+        yield f"%{name}.k"
+        self.do(f"%{name}.next = add i64 %{name}.k, 1")
+        self.lines.insert(place, f"  %{name}.k = phi i64 [ {first}, %{before} ], [ %{name}.next, %{self.block} ]")
+        self.do(f"br label %{name}.test")
+        self.start(f"{name}.done")
+
+    @contextmanager
+    def when(self, condition: str, name: str) -> Iterator[None]:
+        """Emit what is done only where a condition holds."""
+        self.do(f"br i1 {condition}, label %{name}, label %{name}.done")
+        self.start(name)
+        yield
+        self.go_on(f"{name}.done")
 
     def function(self, head: str, *, kind: str = "#0") -> str:
         """The function of the lines that were written, which begins with the block ``entry``."""

@@ -17,6 +17,7 @@ from typing import Any
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.loading import Code, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
+from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape
 
 #: Where the fields of the frame, of a buffer and of the metadata stand, in bytes, on a 64-bit machine.
@@ -38,19 +39,18 @@ OFFSETS = {
 EXECUTE, METADATA = 3, 1
 
 _X86 = (
-    """
-  %kept = alloca i32
-  %usual = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %kept)
-  store i32 8064, ptr %usual
-  call void @llvm.x86.sse.ldmxcsr(ptr %usual)""",
-    "  call void @llvm.x86.sse.ldmxcsr(ptr %kept)",
+    (
+        "%kept = alloca i32",
+        "%usual = alloca i32",
+        "call void @llvm.x86.sse.stmxcsr(ptr %kept)",
+        "store i32 8064, ptr %usual",
+        "call void @llvm.x86.sse.ldmxcsr(ptr %usual)",
+    ),
+    ("call void @llvm.x86.sse.ldmxcsr(ptr %kept)",),
 )
 _ARM = (
-    """
-  %kept = call i64 @llvm.aarch64.get.fpcr()
-  call void @llvm.aarch64.set.fpcr(i64 0)""",
-    "  call void @llvm.aarch64.set.fpcr(i64 %kept)",
+    ("%kept = call i64 @llvm.aarch64.get.fpcr()", "call void @llvm.aarch64.set.fpcr(i64 0)"),
+    ("call void @llvm.aarch64.set.fpcr(i64 %kept)",),
 )
 
 #: What puts the processor's floating point into its usual mode, and back into that in which the handler was called.
@@ -59,104 +59,81 @@ ROUNDING = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 
 def handler(inputs: Sequence[Shape], outputs: Sequence[Shape], size: int, version: tuple[int, int]) -> str:
     """Emit ``@call`` for a gufunc of these shapes, of numbers of `size` bytes, for a version of the interface."""
-    shapes = [*inputs, *outputs]
+    t, shapes = Text("double", 1, has_fma=False), [*inputs, *outputs]
     letters = list(dict.fromkeys(length for shape in shapes for length in shape))
     inner = [size * prod(shape[axis + 1 :]) for shape in shapes for axis in range(len(shape))]
-    lines: list[str] = []
-    for k, shape in enumerate(shapes):
-        source, index = ("arguments", k) if k < len(inputs) else ("results", k - len(inputs))
-        lines.append(f"""
-  %slot{k} = getelementptr ptr, ptr %{source}, i64 {index}
-  %buffer{k} = load ptr, ptr %slot{k}
-  %from{k} = getelementptr i8, ptr %buffer{k}, i64 {OFFSETS["buffer.data"]}
-  %data{k} = load ptr, ptr %from{k}
-  %to{k} = getelementptr ptr, ptr %pointers, i64 {k}
-  store ptr %data{k}, ptr %to{k}
-  %rows{k} = call i64 @rows(ptr %buffer{k}, i64 {len(shape)})
-  %same{k} = icmp eq i64 %rows{k}, 1
-  %step{k} = select i1 %same{k}, i64 0, i64 {size * prod(shape)}
-  %at{k} = getelementptr i64, ptr %steps, i64 {k}
-  store i64 %step{k}, ptr %at{k}""")
-    for name, first, values in (("dimensions", 1, letters), ("steps", len(shapes), inner)):
-        for k, value in enumerate(values, first):
-            lines.append(f"  %{name}{k} = getelementptr i64, ptr %{name}, i64 {k}\n  store i64 {value}, ptr %{name}{k}")
-    body = "\n".join(lines)
-    before, after = ROUNDING.get(platform.machine().lower(), ("", ""))
-    return f"""
-@place = dso_local global [2 x ptr] zeroinitializer
+    before, after = ROUNDING.get(platform.machine().lower(), ((), ()))
+    counting = _rows(t)
+    t.begin()
+    rooms = {
+        "pointers": (len(shapes), "ptr"),
+        "dimensions": (1 + len(letters), "i64"),
+        "steps": (len(shapes + inner), "i64"),
+    }
+    for name, (length, kind) in rooms.items():
+        t.do(f"%{name} = alloca [{length} x {kind}]")
+    _answer_version(t, version)
+    executes = t.emit(f"icmp eq i32 {_field(t, 'i32', '%frame', 'frame.stage')}, {EXECUTE}")
+    t.do(f"br i1 {executes}, label %execute, label %done")
+    t.start("execute")
+    sources = [_field(t, "ptr", "%frame", f"frame.{name}") for name in ("arguments", "results")]
+    buffers = [t.load("ptr", sources[0], k) for k in range(len(inputs))]
+    buffers += [t.load("ptr", sources[1], k) for k in range(len(outputs))]
+    rows = [t.emit(f"call i64 @rows(ptr {x}, i64 {len(shape)})") for x, shape in zip(buffers, shapes, strict=True)]
+    for k, (buffer, shape) in enumerate(zip(buffers, shapes, strict=True)):
+        _store(t, "ptr", _field(t, "ptr", buffer, "buffer.data"), "%pointers", k)
+        alone = t.emit(f"icmp eq i64 {rows[k]}, 1")
+        _store(t, "i64", t.emit(f"select i1 {alone}, i64 0, i64 {size * prod(shape)}"), "%steps", k)
+    for name, begin, values in (("dimensions", 1, letters), ("steps", len(shapes), inner)):
+        for k, value in enumerate(values, begin):
+            _store(t, "i64", str(value), f"%{name}", k)
+    count = rows[len(inputs)]
+    _store(t, "i64", count, "%dimensions", 0)
+    t.do(f"br i1 {t.emit(f'icmp eq i64 {count}, 0')}, label %done, label %run")
+    t.start("run")
+    loop, data = t.load("ptr", t.load("ptr", "@place", 0), 0), t.load("ptr", "@place", 1)
+    for line in (*before, f"call void {loop}(ptr %pointers, ptr %dimensions, ptr %steps, ptr {data})", *after):
+        t.do(line)
+    t.go_on("done")
+    t.do("ret ptr null")
+    place = "@place = dso_local global [2 x ptr] zeroinitializer"
+    return "\n".join([place, counting, t.function("define ptr @call(ptr %frame)")])
 
-define i64 @rows(ptr %buffer, i64 %core) #0 {{
-entry:
-  %at.rank = getelementptr i8, ptr %buffer, i64 {OFFSETS["buffer.rank"]}
-  %rank = load i64, ptr %at.rank
-  %at.sizes = getelementptr i8, ptr %buffer, i64 {OFFSETS["buffer.sizes"]}
-  %sizes = load ptr, ptr %at.sizes
-  %count = sub i64 %rank, %core
-  br label %next
-next:
-  %k = phi i64 [ 0, %entry ], [ %k1, %take ]
-  %product = phi i64 [ 1, %entry ], [ %longer, %take ]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %take, label %done
-take:
-  %at = getelementptr i64, ptr %sizes, i64 %k
-  %length = load i64, ptr %at
-  %longer = mul i64 %product, %length
-  %k1 = add i64 %k, 1
-  br label %next
-done:
-  ret i64 %product
-}}
 
-define ptr @call(ptr %frame) #0 {{
-entry:
-  %pointers = alloca [{len(shapes)} x ptr]
-  %dimensions = alloca [{1 + len(letters)} x i64]
-  %steps = alloca [{len(shapes) + len(inner)} x i64]
-  %at.extension = getelementptr i8, ptr %frame, i64 {OFFSETS["frame.extension"]}
-  %extension = load ptr, ptr %at.extension
-  %plain = icmp eq ptr %extension, null
-  br i1 %plain, label %staged, label %extended
-extended:
-  %at.type = getelementptr i8, ptr %extension, i64 {OFFSETS["extension.type"]}
-  %type = load i32, ptr %at.type
-  %asks = icmp eq i32 %type, {METADATA}
-  br i1 %asks, label %answer, label %staged
-answer:
-  %at.metadata = getelementptr i8, ptr %extension, i64 {OFFSETS["extension.metadata"]}
-  %metadata = load ptr, ptr %at.metadata
-  %at.major = getelementptr i8, ptr %metadata, i64 {OFFSETS["metadata.major"]}
-  store i32 {version[0]}, ptr %at.major
-  %at.minor = getelementptr i8, ptr %metadata, i64 {OFFSETS["metadata.minor"]}
-  store i32 {version[1]}, ptr %at.minor
-  ret ptr null
-staged:
-  %at.stage = getelementptr i8, ptr %frame, i64 {OFFSETS["frame.stage"]}
-  %stage = load i32, ptr %at.stage
-  %executes = icmp eq i32 %stage, {EXECUTE}
-  br i1 %executes, label %execute, label %done
-execute:
-  %at.arguments = getelementptr i8, ptr %frame, i64 {OFFSETS["frame.arguments"]}
-  %arguments = load ptr, ptr %at.arguments
-  %at.results = getelementptr i8, ptr %frame, i64 {OFFSETS["frame.results"]}
-  %results = load ptr, ptr %at.results
-{body}
-  store i64 %rows{len(inputs)}, ptr %dimensions
-  %empty = icmp eq i64 %rows{len(inputs)}, 0
-  br i1 %empty, label %done, label %run
-run:
-  %at.loop = load ptr, ptr @place
-  %loop = load ptr, ptr %at.loop
-  %at.data = getelementptr ptr, ptr @place, i64 1
-  %data = load ptr, ptr %at.data
-{before}
-  call void %loop(ptr %pointers, ptr %dimensions, ptr %steps, ptr %data)
-{after}
-  ret ptr null
-done:
-  ret ptr null
-}}
-"""
+def _field(t: Text, kind: str, structure: str, name: str) -> str:
+    """Emit: a field of a structure of XLA."""
+    return t.emit(f"load {kind}, ptr {t.at('i8', structure, OFFSETS[name])}")
+
+
+def _store(t: Text, kind: str, value: str, base: str, k: int) -> None:
+    t.do(f"store {kind} {value}, ptr {t.at(kind, base, k)}")
+
+
+def _rows(t: Text) -> str:
+    """Emit ``@rows``: how many rows a buffer has, whose last axes are the core."""
+    t.begin()
+    t.do("%product = alloca i64")
+    t.do("store i64 1, ptr %product")
+    sizes = _field(t, "ptr", "%buffer", "buffer.sizes")
+    with t.counted("axis", t.emit(f"sub i64 {_field(t, 'i64', '%buffer', 'buffer.rank')}, %core")) as axis:
+        _store(t, "i64", t.emit(f"mul i64 {t.load('i64', '%product', 0)}, {t.load('i64', sizes, axis)}"), "%product", 0)
+    t.do(f"ret i64 {t.load('i64', '%product', 0)}")
+    return t.function("define i64 @rows(ptr %buffer, i64 %core)")
+
+
+def _answer_version(t: Text, version: tuple[int, int]) -> None:
+    """Emit: return with the version where XLA asks for that."""
+    t.do(f"%extension = load ptr, ptr {t.at('i8', '%frame', OFFSETS['frame.extension'])}")
+    t.do(f"br i1 {t.emit('icmp eq ptr %extension, null')}, label %staged, label %extended")
+    t.start("extended")
+    asks = t.emit(f"icmp eq i32 {_field(t, 'i32', '%extension', 'extension.type')}, {METADATA}")
+    t.do(f"br i1 {asks}, label %answer, label %staged")
+    t.start("answer")
+    metadata = _field(t, "ptr", "%extension", "extension.metadata")
+    for name, number in zip(("metadata.major", "metadata.minor"), version, strict=True):
+        t.do(f"store i32 {number}, ptr {t.at('i8', metadata, OFFSETS[name])}")
+    t.do("ret ptr null")
+    t.start("staged")
 
 
 def compiled(

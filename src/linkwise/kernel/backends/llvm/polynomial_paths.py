@@ -1,23 +1,21 @@
-"""Greatest speeds along paths of polynomials: limits' lines and both passes, a loop over paths, joints in vector lanes."""
+"""Loops over paths of polynomials, joints in vector lanes: the greatest speeds by both passes, samples, and the motion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.llvm import reachability
 from linkwise.kernel.backends.llvm.body import inlined
-from linkwise.kernel.backends.llvm.loading import load_made
-from linkwise.kernel.backends.llvm.processor import machine_key
+from linkwise.kernel.backends.llvm.loading import loop_gufunc
+from linkwise.kernel.backends.llvm.reachability import LOOP_HEAD, across_lanes, along_paths, each_path, lane_text, load_sizes
+from linkwise.kernel.backends.llvm.reachability import LOWERING as PASSES
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.gufunc import Face
 from linkwise.kernel.reachability import EDGES, LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "9"
+LOWERING = "10"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
@@ -37,37 +35,36 @@ OUTPUTS: dict[str, tuple[int | str, ...]] = {"x": ("m",), "times": ("m",), "edge
 
 SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends": ("p", 6, "w")}, {"state": ("t", 3, "w")})
 
+MOTION = Face(
+    "path_motion",
+    {"time": ("k",), "times": ("m",), "x": ("m",), "nodes": ("m",), "rate": ("n",), "piece": ("n",), "begin": ("p",),
+     "length": ("p",), "pace": ("p",), "ends": ("p", "c", "w")},
+    {"q": ("k", "j"), "qd": ("k", "j"), "qdd": ("k", "j")},
+)  # fmt: skip
+
 
 def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None) -> Callable[..., Any]:
     """The passes over lines that tapes make, and another one the greatest x at both ends; see `Backend.path_speeds`."""
     inputs = SPEEDS | (EFFORTS if efforts else {}) | (DRAG if drag is not None else {})
     face = Face("path_speeds", inputs, OUTPUTS)
     used = [name for name in inputs if name not in ("sets", "ends")]
-    fill = _fill(", ".join(f"ptr %{name}" for name in used), rows, caps, efforts, drag)
-    call = "call void @fill(i64 {k}, " + ", ".join(f"ptr %{name}" for name in used) + ", i64 %n, i64 %w, ptr %carry)"
-    parts = [fill, *reachability.along_paths((*inputs, *OUTPUTS), call)]
+
+    def parts() -> list[str]:
+        return [_fill(used, rows, caps, efforts, drag), *along_paths((*inputs, *OUTPUTS), used)]
+
     digests = " ".join(tape.digest if tape else "none" for tape in (rows, caps, efforts))
-    version = f"{LOWERING} {reachability.LOWERING} {STENCIL} {digests} {drag is not None}"
+    version = f"{LOWERING} {PASSES} {STENCIL} {digests} {drag is not None}"
     return loop_gufunc(face, parts, version)
 
 
 def samples() -> Callable[..., Any]:
     """Values and derivatives of polynomials, each a sum of six numbers at the ends of its piece."""
-    return loop_gufunc(SAMPLES, [_samples()], LOWERING)
+    return loop_gufunc(SAMPLES, lambda: [_samples()], LOWERING)
 
 
-def loop_gufunc(face: Face, parts: list[str], version: str) -> Callable[..., Any]:
-    """The gufunc of a module that defines ``@loop_double``; its version is part of the key of its object code."""
-    code = load_made(machine_key(f"{face.name} {version}", "float64"), lambda: llvm.compiled(llvm.module(parts)))
-    memory = Memory(face, [("float64", LOOP(code.address("loop_double")))], "")
-    memory.held.append(code)
-    gufunc: Callable[..., Any] = make(memory, len(face.inputs), len(face.outputs))
-    return gufunc
-
-
-def lane_text(part: str) -> Text:
-    """The text of a function whose vectors hold joints."""
-    return Text("double", LANES, llvm.host().has_fma, part)
+def motion(tape: Tape) -> Callable[..., Any]:
+    """Position, velocity and acceleration at instants, by a tape for one joint."""
+    return loop_gufunc(MOTION, lambda: [_motion(tape)], f"{LOWERING} {tape.digest}")
 
 
 def load_lanes(t: Text, base: str, index: str) -> str:
@@ -92,7 +89,7 @@ def _times(t: Text, matrix: str, row: int, values: list[str]) -> str:
     return total
 
 
-def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any) -> str:
+def _fill(taken: Sequence[str], rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any) -> str:
     """``@fill``: of interval k the lines of all limits, the cap at the node after it, and whether the path can stand there.
 
     The Bernstein coefficients of slopes are sums of values at the ends of the piece, and those of efforts of values at
@@ -100,7 +97,6 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None, dr
     the caps at its first node by its own limits, which are all that is left with k = -1, and the coefficients there.
     """
     t = lane_text("fill")
-    t.begin()
     for name in ("near", "far", "excess"):
         t.do(f"%{name} = alloca {t.vector}, align 64")
     t.do(f"%groups = udiv i64 %w, {LANES}")
@@ -134,11 +130,11 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None, dr
     bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
     stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
     t.do(f"store double {stands}, ptr {t.at('double', '%held', '%k')}, align 8")
-    t.do("br label %over")
-    t.start("over")
+    t.go_on("over")
     _store_cap(t, _less(t, t.get("%carry", 0), t.get("%far", 0)), "%behind")
     t.put(t.get("%near", 0), "%carry", 0)
     t.do("ret void")
+    pointers = ", ".join(f"ptr %{name}" for name in taken)
     return t.function(f"define internal void @fill(i64 %k, {pointers}, i64 %n, i64 %w, ptr %carry)")
 
 
@@ -147,11 +143,8 @@ def _coefficients(t: Text, name: str, matrix: str, values: list[str], kept: str)
 
     The last one is the first one of the next interval, which is kept, but in the last interval.
     """
-    t.do(f"br i1 %final, label %{name}.last, label %{name}.all")
-    t.start(f"{name}.last")
-    t.put(_times(t, matrix, ROWS - 1, values), kept, 0)
-    t.do(f"br label %{name}.all")
-    t.start(f"{name}.all")
+    with t.when("%final", name):
+        t.put(_times(t, matrix, ROWS - 1, values), kept, 0)
     results = [*(_times(t, matrix, row, values) for row in range(ROWS - 1)), t.get(kept, 0)]
     t.put(results[0], kept, 0)
     return results
@@ -228,8 +221,7 @@ def _store_cap(t: Text, value: str, node: str) -> None:
     """Emit: the least of all lanes, and of what is allowed at a node at most, is its cap."""
     half = LANES // 2
     while half:
-        mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
-        value = _less(t, value, t.emit(f"shufflevector {t.vector} {value}, {t.vector} poison, {mask}"))
+        value = _less(t, value, across_lanes(t, value, half))
         half //= 2
     number, most = t.emit(f"extractelement {t.vector} {value}, i32 0"), t.load("double", "%most", node)
     less = t.emit(f"fcmp olt double {number}, {most}")
@@ -237,28 +229,12 @@ def _store_cap(t: Text, value: str, node: str) -> None:
     t.do(f"store double {least}, ptr {t.at('double', '%cap', node)}, align 8")
 
 
-@contextmanager
-def each_path(t: Text, face: Face) -> Iterator[dict[str, str]]:
-    """The loop over paths: where the arrays of each begin, by their names."""
-    t.do("%none = icmp sle i64 %count, 0")
-    t.do("br i1 %none, label %end, label %start")
-    t.start("start")
-    with t.loop("path", "%count") as j:
-        base = {}
-        for place, name in enumerate((*face.inputs, *face.outputs)):
-            data, step = t.load("ptr", "%args", place), t.load("i64", "%steps", place)
-            base[name] = t.at("i8", data, t.emit(f"mul i64 {j}, {step}"))
-        yield base
-
-
 def _samples() -> str:
     """The loop over paths and places."""
     t = lane_text("main")
-    t.begin()
-    for name, place in (("count", 0), ("t", 1), ("w", 5)):
-        t.do(f"%{name} = load i64, ptr {t.at('i64', '%dimensions', place)}")
+    load_sizes(t, count=0, t=1, w=5)
     t.do(f"%groups = udiv i64 %w, {LANES}")
-    with each_path(t, SAMPLES) as base, t.loop("sample", "%t") as k:
+    with each_path(t, (*SAMPLES.inputs, *SAMPLES.outputs)) as base, t.loop("sample", "%t") as k:
         piece = t.emit(f"fptoui double {t.load('double', base['piece'], k)} to i64")
         first = t.emit(f"mul i64 {piece}, {t.emit('mul i64 %w, 6')}")
         row = t.emit(f"mul i64 {k}, {t.emit('mul i64 %w, 3')}")
@@ -273,7 +249,99 @@ def _samples() -> str:
             for term in range(3):
                 store_lanes(t, _times(t, matrix, term, values), base["state"], at)
                 at = t.emit(f"add i64 {at}, %w")
-    t.do("br label %end")
-    t.start("end")
-    t.do("ret void")
-    return t.function("define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")
+    return t.function(LOOP_HEAD)
+
+
+def _motion(tape: Tape) -> str:
+    """The loop over paths and instants: an interval is looked for from that of the instant before on."""
+    t = lane_text("main")
+    load_sizes(t, count=0, k=1, m=2, width=6, joints=7)
+    t.do(f"%groups = udiv i64 %width, {LANES}")
+    t.do("%n = sub i64 %m, 1")
+    t.do("%final = sub i64 %n, 1")
+    with each_path(t, (*MOTION.inputs, *MOTION.outputs)) as base:
+        stop, last = t.load("double", base["times"], "%n"), t.load("double", base["x"], "%n")
+        rests = t.emit(f"fcmp oeq double {last}, 0.0")
+        before = t.block
+        t.go_on("instant")
+        t.do(f"%i = phi i64 [ 0, %{before} ], [ %i.next, %instant.done ]")
+        t.do(f"%kept = phi i64 [ 0, %{before} ], [ %at, %instant.done ]")
+        time = t.load("double", base["time"], "%i")
+        _cursor(t, base["times"], time)
+        _instant(t, tape, base, time, stop, rests)
+        t.do("%i.next = add i64 %i, 1")
+        t.do("%i.more = icmp ult i64 %i.next, %k")
+        t.do("br i1 %i.more, label %instant, label %path.over")
+        t.start("path.over")
+    return t.function(LOOP_HEAD)
+
+
+def _cursor(t: Text, times: str, time: str) -> None:
+    """Emit: ``%at``, the last interval that does not begin after a time, the first and the last one for what is outside."""
+    t.go_on("back")
+    t.do("%low = phi i64 [ %kept, %instant ], [ %lower, %back.move ]")
+    late = t.emit(f"fcmp ogt double {t.load('double', times, '%low')}, {time}")
+    t.do(f"%back.more = and i1 {late}, {t.emit('icmp ugt i64 %low, 0')}")
+    t.do("br i1 %back.more, label %back.move, label %forth")
+    t.start("back.move")
+    t.do("%lower = sub i64 %low, 1")
+    t.do("br label %back")
+    t.start("forth")
+    t.do("%at = phi i64 [ %low, %back ], [ %higher, %forth.move ]")
+    t.do("%higher = add i64 %at, 1")
+    early = t.emit(f"fcmp ole double {t.load('double', times, '%higher')}, {time}")
+    t.do(f"%forth.more = and i1 {early}, {t.emit('icmp ult i64 %at, %final')}")
+    t.do("br i1 %forth.more, label %forth.move, label %known")
+    t.start("forth.move")
+    t.do("br label %forth")
+    t.start("known")
+
+
+def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, rests: str) -> None:
+    """Emit: where along its piece the path is, squared speed and acceleration there, and the motion of all joints."""
+
+    def op(name: str, x: str, y: str) -> str:
+        return t.emit(f"{name} double {x}, {y}")
+
+    def chosen(test: str, x: str, y: str) -> str:
+        return t.emit(f"select i1 {test}, double {x}, double {y}")
+
+    (s0, s1), (x0, x1) = ([t.load("double", base[name], at) for at in ("%at", "%higher")] for name in ("nodes", "x"))
+    step, rate = op("fsub", s1, s0), t.load("double", base["rate"], "%at")
+    u = op("fmul", op("fsub", x1, x0), rate)
+    after, past = t.emit(f"fcmp oge double {time}, {stop}"), t.emit(f"fcmp ogt double {time}, {stop}")
+    since = op("fsub", chosen(after, stop, time), t.load("double", base["times"], "%at"))
+    speed = t.emit(f"call double @llvm.sqrt.f64(double {x0})")
+    distance = op("fmul", op("fadd", speed, op("fmul", op("fmul", "5.0e-1", u), since)), since)
+    share = op("fmul", distance, op("fadd", rate, rate))
+    share = chosen(t.emit(f"fcmp ogt double {share}, 0.0"), share, "0.0")
+    share = chosen(t.emit(f"or i1 {after}, {t.emit(f'fcmp ogt double {share}, 1.0')}"), "1.0", share)
+    x = op("fadd", x0, op("fmul", op("fmul", op("fmul", "2.0", u), step), share))
+    still = t.emit(f"or i1 {past}, {t.emit(f'and i1 {after}, {rests}')}")
+    none = t.emit(f"or i1 {still}, {t.emit(f'fcmp olt double {x}, 0.0')}")
+    x, u = chosen(none, "0.0", x), chosen(still, "0.0", u)
+    number = t.load("double", base["piece"], "%at")
+    piece = t.emit(f"fptoui double {number} to i64")
+    length, pace = (t.load("double", base[name], piece) for name in ("length", "pace"))
+    offset = op("fsub", s0, t.load("double", base["begin"], piece))
+    z = op("fmul", op("fadd", offset, op("fmul", share, step)), pace)
+    z = chosen(t.emit(f"fcmp ogt double {z}, 1.0"), "1.0", z)
+    speed = t.emit(f"call double @llvm.sqrt.f64(double {x})")
+    everywhere = [t.broadcast(number) for number in (length, pace, z, u, x, speed)]
+    first = t.emit(f"mul i64 {piece}, {t.emit('mul i64 %width, 6')}")
+    row = t.emit("mul i64 %i, %joints")
+    with t.loop("group", "%groups") as group:
+        lane = t.emit(f"mul i64 {group}, {LANES}")
+        at, ends = t.emit(f"add i64 {first}, {lane}"), []
+        for _ in range(6):
+            ends.append(load_lanes(t, base["ends"], at))
+            at = t.emit(f"add i64 {at}, %width")
+        left, begin = t.emit(f"sub i64 %joints, {lane}"), t.emit(f"add i64 {row}, {lane}")
+        first = t.emit(f"insertelement {t.integers} poison, i64 {left}, i32 0")
+        every = t.emit(f"shufflevector {t.integers} {first}, {t.integers} poison, <{LANES} x i32> zeroinitializer")
+        numbers = "<" + ", ".join(f"i64 {k}" for k in range(LANES)) + ">"
+        mask = t.emit(f"icmp ult {t.integers} {numbers}, {every}")
+        for name, value in zip(MOTION.outputs, inlined(tape, t, [*ends, *everywhere]), strict=True):
+            target = t.at("double", base[name], begin)
+            t.do(f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, ptr {target}, i32 8, {t.mask} {mask})")
+    t.go_on("instant.done")
