@@ -414,6 +414,7 @@ def test_with_no_contact_on_nothing_is_held() -> None:
         (lambda m: Contacts(m, feet()).jacobian(m.neutral, ["foot0", "foot0"]), "expected each contact once"),
         (lambda m: Contacts(m, feet()).by_name([1.0, 2.0]), "forces has the shape"),
         (lambda m: Contacts(m, feet()).after(m.neutral, [0.0] * m.nv, [1.0]), "impulses has the shape"),
+        (lambda m: Contacts(m, feet()).impact([m.neutral] * 2, np.zeros((3, m.nv))), r"impact: .* q \(2,\), qd \(3,\)"),
         (lambda m: Contacts(m, ["foot0"]), "contacts has 'foot0'; expected Contacts"),
         (lambda m: Contacts(m, feet()).impact(m.neutral, [0.0] * m.nv, restitution=1.5), "restitution is 1.5"),
         (lambda m: Contacts(m, feet()).forward_dynamics(m.neutral, *[[0.0] * m.nv] * 2, damping=-1.0), "damping is -1.0"),

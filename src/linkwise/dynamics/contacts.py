@@ -22,7 +22,7 @@ from linkwise.extras import quadratic_programs
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, number_within, vectors
+from linkwise.spatial.validation import choice, common_batch, number_within, vectors
 
 #: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
 KINDS = {"normal": 1, "point": 3, "frame": 6}
@@ -461,6 +461,7 @@ class Contacts:
         """
         number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
         jac, before = self.jacobian(q, active), vectors("qd", qd, self.tree.nv)
+        common_batch("impact", q=jac.shape[:-2], qd=before.shape[:-1])
         if self.tree.loops:
             closed_rates(self.tree, freedom_at(self.tree, q, "impact"), q, "impact", qd=before)
         arriving = _product(jac, before)
@@ -480,8 +481,10 @@ class Contacts:
     ) -> FloatArray:
         """Return the velocities qd + inverse(M) J' p (..., nv) after impulses p (..., k) at the contacts, N s."""
         response = self.response(q, self.jacobian(q, active))
+        before = vectors("qd", qd, self.tree.nv, finite=False)
         impulses = vectors("impulses", impulses, response.shape[-1], finite=False)
-        return vectors("qd", qd, self.tree.nv, finite=False) + _product(response, impulses)
+        common_batch("after", q=response.shape[:-2], qd=before.shape[:-1], impulses=impulses.shape[:-1])
+        return before + _product(response, impulses)
 
     def inverse_dynamics(
         self,
