@@ -22,7 +22,7 @@ import numpy as np
 from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph, of
 from linkwise.arrays.framework import PLAIN
 from linkwise.arrays.graph import GRAPH_FUNCTIONS
-from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.errors import ArgumentError, choices, members, shown, suggestion
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
 from linkwise.kernel.cache import directory
@@ -198,13 +198,15 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
         hint = f"the kernel closed_lagrange_dynamics takes the forces of the loops beside; {hint}"
     if called in CLOSED:
         hint = f"the method {called} of Mechanism takes driven=[...] and keeps loops closed; {hint}"
-    raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")
+    raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without loops ({hint})")
 
 
 def find(name: str) -> Algorithm:
     """Return the algorithm of that name; an error lists what there is."""
     if name not in ALGORITHMS:
-        raise ArgumentError(f"no algorithm {name!r}; there is {members(sorted(ALGORITHMS))}")
+        raise ArgumentError(
+            f"no algorithm {name!r}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
+        )
     return ALGORITHMS[name]
 
 

@@ -35,7 +35,7 @@ def test_limits(linkwise: Callable, tmp_path: Path) -> None:
     lines = linkwise("show", "crane.toml", "--limits", "--no-picture").out.splitlines()
     start = lines.index("limits of mechanism: rad, rad/s and N m, or m, m/s and N of joints that slide (P)")
     assert [line.split() for line in lines[start + 2 :]] == [
-        ["joint", "least", "greatest", "speed", "effort"],
+        ["joint", "least", "greatest", "velocity", "effort"],
         ["arm", "R", "-1.5", "20"],
         ["rod", "P"],
     ]

@@ -127,7 +127,7 @@ class Aligner:
 
     Attributes
     ----------
-    first, second : sequence of Axis
+    first, second : sequence of JointAxis
         The two chains.
     tol : float
         m and rad: how well each axis must fit.

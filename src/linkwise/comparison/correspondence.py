@@ -32,8 +32,7 @@ from linkwise.comparison.axis_chain import (
 )
 from linkwise.comparison.dynamics import with_dynamics
 from linkwise.comparison.result import Comparison
-from linkwise.errors import ArgumentError, shown
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.quaternion import (
     axis_and_angle,
     quaternion_rotation,
@@ -276,7 +275,7 @@ def compare(
     a, b : Tree
         The two descriptions.
     link_a, link_b : int or str
-        Where the chains end: -1 the tool; a name, or an index from 0, that link's own frame.
+        Where the chains end: ``"tool"``, or a link by name or index (-1 the last): its own frame.
     tol : float
         m and rad: what the tool may miss at most, at random configurations, to be called the same. A correspondence is
         also found where tables are rounded, with errors of up to some centimetres or degrees; its errors are then reported.
@@ -285,7 +284,7 @@ def compare(
         no quaternions, and the
         first and the last offset are those with which gravity and the last body agree, if there are such.
     seed : int
-        Of the random configurations.
+        Seed of the random configurations.
 
     Raises
     ------
@@ -316,8 +315,7 @@ def compare(
     number_within("tol", tol, math.ulp(0.0), sys.float_info.max, "a number above 0, m and rad")
     generator("seed", seed)
     for name, tree in (("a", a), ("b", b)):
-        if not isinstance(tree, Tree):
-            raise ArgumentError(f"{name} is {shown(tree)}; expected a Mechanism (load() makes one of a file)")
+        require_tree(tree, name)
         tree.require_numbers("compare")
     first, second = chain_of(a, link_a), chain_of(b, link_b)
     texts = kinds_differ(first.axes, second.axes)

@@ -238,7 +238,7 @@ def _rotors(comparison: Comparison) -> list[str]:
         sums = np.zeros(len(chain.axes))
         places = {axis.name: k for k, axis in enumerate(chain.axes)}
         for at in chain.mechanism.manifold_joints:
-            places |= dict.fromkeys(chain.mechanism.speed_names[at.v], places[at.name])
+            places |= dict.fromkeys(chain.mechanism.velocity_names[at.v], places[at.name])
         for drive in chain.mechanism.drives:
             sums[places[drive.joint]] += drive.motor.reflected_inertia
         inertias.append(sums)

@@ -68,7 +68,7 @@ class Assignment:
     Attributes
     ----------
     name : str
-        Of the variable or of the result.
+        Name of the variable or of the result.
     index : tuple of int
         Which element of a result, counted from 0; empty for a scalar.
     value : Sum
@@ -154,7 +154,7 @@ def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
     """What the names that a listing uses and does not assign mean, where that is known."""
     used = names_in(listing)
     meanings: dict[str, str] = {}
-    for letter, kind, per in (("q", "coordinate", ""), ("qd", "speed", "/s"), ("qdd", "acceleration", "/s2")):
+    for letter, kind, per in (("q", "coordinate", ""), ("qd", "velocity", "/s"), ("qdd", "acceleration", "/s2")):
         for k in range(tree.n):
             if f"{letter}{k + 1}" in used:
                 meanings[f"{letter}{k + 1}"] = f"{kind} of joint {k + 1}, {'m' if tree.is_length[k] else 'rad'}{per}"

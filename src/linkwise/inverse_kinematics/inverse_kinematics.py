@@ -213,24 +213,25 @@ def inverse_kinematics(
     Parameters
     ----------
     mechanism : Mechanism
-        Any; loops are kept closed.
+        Any mechanism; its loops are kept closed.
     T : (..., 4, 4) array_like
-        Poses wanted, world frame, m.
+        Target poses in the world frame, m.
     q0 : (..., nq) array_like, optional
-        Where to start, rad or m; a little beside the middle of the range of each joint where it is left out. A closed form
+        Initial guess, rad or m; by default near the middle of the range of each joint. A closed form
         gives the solution nearest to it; the other methods the one that they come to from it, if they come to one. Whole
         turns outside the limits are taken off first. Joints on which the pose does not depend, such as those of a gripper
         beside the frame, stay at q0, at zero (or the limit next to it) where that is left out.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
-        1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
+        1 for constrained, 0 for free directions: x, y, z, rotation about x, y, z; or ``"all"`` (the default),
+        ``"translation"``, ``"rotation"``.
     frame : {"world", "body"}
-        In whose axes the mask is meant: the world's, or those of the moving frame.
+        Axes of the mask: those of the world, or of the moving frame.
     tol : float
         Greatest distance (m) and angle (rad) from the pose for success.
     seed : int
-        Of the random starts that follow where q0 does not lead to a solution.
+        Seed of the random starts that follow where q0 does not lead to a solution.
     method : {"auto", "closed_form", "numeric", "newton_raphson", "steepest_descent"}
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
         then from random starts, where it has none or the closed form finds nothing; of five or six joints elimination then
@@ -238,9 +239,9 @@ def inverse_kinematics(
         raises `NoClosedFormError` where there is none. The last two are the textbook methods,
         from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.steepest_descent`.
     limits : bool
-        Whether joint limits hold. They are hard: no answer that is called one is outside them.
+        Whether joint limits hold. They are hard: no solution is outside them.
     clear : Clear, optional
-        What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
+        The clearance to keep. Of a closed form's solutions the nearest to q0 that is clear is taken; where
         none is, or there is no closed form, the pose and this are solved for together.
     configuration : mapping of str to str, optional
         The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
@@ -477,7 +478,7 @@ def numeric_solutions(
     if mechanism.loops or mechanism.manifold_joints:
         joint = "" if mechanism.loops else mechanism.manifold_joints[0].joint.kind
         kind = "loops" if mechanism.loops else "a floating base" if mechanism.floating else f"a {joint} joint"
-        raise ArgumentError(f"{mechanism.name!r} has {kind}; many solutions are looked for on a fixed tree")
+        raise ArgumentError(f"{mechanism.name!r} has {kind}; expected a tree on a fixed base, of joints without quaternions")
     goal = Pose(link, T, mask)
     goal.check(mechanism)
     size, many = positive("tol", tol), whole("starts", starts, 1)
@@ -654,8 +655,8 @@ def _by_form(
     general = elimination(mechanism, link) if wanted else None
     if general is None and method == "elimination":
         raise ArgumentError(
-            f"{mechanism.name!r}: method is 'elimination', for frames that five or six independent joints move, of which two"
-            " slide at most"
+            f"{mechanism.name!r}: method is 'elimination', which needs five or six independent joints that move the"
+            " frame, two of them prismatic at most"
         )
     return (general or form).all(T, q0, limits), form.fixed
 

@@ -64,10 +64,10 @@ class Descent:
 
     Parameters
     ----------
-    program : Program
+    program : IterationProgram
         What a step is made of.
     backend : str, optional
-        How it is computed; the default one if left out.
+        Back end; the default one if left out.
     lanes : int, optional
         How many tasks are computed side by side, 2 or more; as many as the processor has room for if left out. For calls
         with one or two tasks 2 is fastest: divisions and roots of long vectors take longer.

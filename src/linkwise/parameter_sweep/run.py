@@ -141,7 +141,7 @@ def run(
     folder : path
         Of the results. It is made where it is not there; workers of a cluster must see it under the same name.
     format : {"parquet", "npz", "zarr"}
-        Of the results; a name of `FORMATS`.
+        Format of the results; a name of `FORMATS`.
     scheduler : str, optional
         Address of a scheduler of dask.distributed, as ``"tcp://10.0.0.1:8786"``; processes of this machine without it.
     processes : int, optional

@@ -210,7 +210,7 @@ class Check:
                 [PlacedPolygon(np.asarray(polygon)) for polygon in link] for link in place_polygons(self.mechanism, q[part])
             ]
             if not all(np.isfinite(end).all() for link in moving for shape in link for end in (shape.low, shape.high)):
-                raise ArgumentError(f"configuration: some put a link of {self.mechanism.name!r} beyond all numbers")
+                raise ArgumentError(f"configuration: some move a link of {self.mechanism.name!r} beyond the largest number")
             yield part, moving + still
 
     def polygons(self, q: FloatArray) -> Iterator[tuple[slice, int, PlacedPolygon, PlacedPolygon]]:

@@ -226,7 +226,7 @@ class Mechanism(PlanarTree):
     def linkage(self, driven: str | Sequence[str] | None = None) -> Linkage:
         """The mechanism driven through its loops by some coordinates: the `linkwise.loops.Linkage` of its spatial twin.
 
-        For positions one after the other, speeds and accelerations, and reasons instead of errors.
+        For positions one after the other, velocities and accelerations, and reasons instead of errors.
 
         Examples
         --------

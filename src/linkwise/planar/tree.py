@@ -210,7 +210,7 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
     bounds = real_or_empty(limits)
     least, most = (bounds[..., 0], bounds[..., 1]) if bounds.shape == shape else (np.inf, -np.inf)
     if not np.all((least <= most) & (least < np.inf) & (most > -np.inf)):
-        check.report("limits", limits, f"{expected}, the least first, neither NaN, or None")
+        check.report("limits", limits, f"{expected}, the lower limit first, neither NaN, or None")
         return None
     return None if np.isinf(bounds).all() else frozen(bounds + 0.0)
 
@@ -288,7 +288,7 @@ def given_loops(check: Checker, loops: Any, links: Sequence[str]) -> tuple[Loop,
     names = [loop.name for loop in named]
     for k, loop in enumerate(named):
         if loop.name in names[:k]:
-            check.report("loops", loop.name, "names that differ; this one stands twice")
+            check.report("loops", loop.name, "unique names; this one occurs twice")
         check.known(f"loop {loop.name!r}", "first", loop.first, [WORLD, *links])
         check.known(f"loop {loop.name!r}", "second", loop.second, [WORLD, *links])
     return named
@@ -385,7 +385,7 @@ def _check_names(check: Checker, links: Sequence[Link], parents: Sequence[int]) 
     coordinates = [name for link in links for name in link.coordinate_names]
     for k, name in enumerate(coordinates):
         if name in coordinates[:k] and names.count(name) < 2:
-            check.report("links", name, "joint names that differ; this one stands twice")
+            check.report("links", name, "unique joint names; this one occurs twice")
     for parent, link in zip(parents, links, strict=True):
         if len(link.variables) < 3:
             continue

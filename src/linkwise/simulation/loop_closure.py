@@ -77,7 +77,7 @@ def _refuse(tree: Tree, batch: Shape, name: str, gaps: FloatArray, most: Any, do
         row = int(np.argmax(wrong))
         raise ArgumentError(
             f"simulate: {name}{_where(row, batch)} {does} of {tree.name!r} open by {np.abs(gaps[row]).max():.3g}, {unit};"
-            " expected a state that closes them; a Linkage gives such positions and speeds"
+            " expected a state that closes them; a Linkage gives such positions and velocities"
         )
 
 

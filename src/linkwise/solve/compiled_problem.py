@@ -46,7 +46,7 @@ class CompiledProblem:
     tree : Tree
         The mechanism.
     constraints : sequence of Constraint
-        What must hold.
+        Constraints.
     limits : bool
         Whether joint limits hold.
     backend : str, optional

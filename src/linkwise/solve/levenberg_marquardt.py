@@ -67,7 +67,7 @@ class Policy:
         "always": every step is taken, whole turns are taken off on the way, and a start that does not progress is given up.
         "decrease": every iterate is within the bounds, and none has a greater error than the one before.
     damping : Damping
-        Of the steps.
+        Damping of the steps.
     model : {"gauss_newton", "newton"}
         Whether the second derivative of the residual counts, where it is not too long and there is no floating base.
     by_rows : bool

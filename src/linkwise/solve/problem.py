@@ -27,7 +27,7 @@ class ConstraintProblem:
     tree : Tree
         The mechanism.
     constraints : sequence of Constraint
-        What must hold; of their numbers only the count is used, and kept.
+        Constraints; of their numbers only the count is used, and kept.
     limits : bool
         Whether joint limits hold.
     """

@@ -136,7 +136,7 @@ def solve(
     mechanism : Mechanism
         Any; a floating base is solved for like the joints.
     constraints : Constraint or sequence of Constraint
-        What must hold: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
+        Constraints: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
     q0 : (..., nq) array_like, optional
         Where to start, and what the answer should be near to; a little beside the middle of the range of each joint where it
         is left out, and zero where nothing depends on the joint. Whole turns outside the limits are taken off first. Joints
@@ -144,7 +144,7 @@ def solve(
     tol : float
         Greatest distance (m) and angle (rad) from what is asked for.
     seed : int
-        Of the random starts.
+        Seed of the random starts.
     limits : bool
         Whether joint limits hold. They are hard: no answer is outside them.
     backend : {"llvm", "numpy"}, optional

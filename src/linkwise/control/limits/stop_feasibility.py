@@ -55,12 +55,12 @@ class PointLimits:
 
 
 def lower(a: Any, b: Any) -> Any:
-    """The smaller of two scalars; the second where one is no number."""
+    """The smaller of two scalars; the second where one is not a number."""
     return select(b - a, a, b)
 
 
 def upper(a: Any, b: Any) -> Any:
-    """The greater of two scalars; the second where one is no number."""
+    """The greater of two scalars; the second where one is not a number."""
     return select(a - b, a, b)
 
 

@@ -548,7 +548,7 @@ def _symbols(words: Sequence[str]) -> Array:
 
 
 def coordinate_words(tree: Tree) -> dict[str, list[str]]:
-    """What coordinates, speeds and accelerations are called: ``q1``, ``qd1``, ``qdd1``, those of a floating base before."""
+    """Names of coordinates, velocities and accelerations: ``q1``, ``qd1``, ``qdd1``, those of a floating base first."""
     base = [[name for name, _ in tree.columns(group)[: -tree.n or None]] for group in ("q", "qd", "qdd")]
     numbers = range(1, tree.n + 1)
     return {key: [*words, *(f"{key}{k}" for k in numbers)] for key, words in zip(("q", "qd", "qdd"), base, strict=True)}

@@ -200,7 +200,7 @@ class Fields:
     Attributes
     ----------
     count : int
-        How many variables there are.
+        Number of variables.
     words : int
         Words of a key.
     fields : tuple of Field

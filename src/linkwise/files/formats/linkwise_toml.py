@@ -482,7 +482,7 @@ class _Reader(TableReader):
         for k, link in enumerate(links):
             if link.name in first:
                 line = line_of(self.lines, ("link", first[link.name], "name"))
-                self.report(("link", k, "name"), f"link {link.name!r} stands twice, first in line {line}")
+                self.report(("link", k, "name"), f"link {link.name!r} occurs twice, first in line {line}")
             first.setdefault(link.name, k)
 
     def _mechanism(

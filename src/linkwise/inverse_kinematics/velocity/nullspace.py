@@ -27,7 +27,7 @@ from linkwise.spatial.validation import rows_of, shaped
 
 @arrays.array_in_graphs(("nv",), q=("nq",))
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
-    """Joint speeds (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
+    """Joint velocities (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
 
     gain (middle - q): minus the gradient of the sum of the squared distances, half of it (A. Liégeois, 1977, who divides by
     the ranges). For ``secondary=`` of `joint_velocities`.
@@ -164,8 +164,8 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     values, count = np.linalg.svd(matrix, compute_uv=False), int(np.round(np.trace(free, axis1=-2, axis2=-1)).min())
     volume = np.prod(values[..., : min(len(rows), count)], axis=-1)
     inverse = np.linalg.pinv(matrix, rcond=RANK)
-    felt = inverse @ jac
+    projected = inverse @ jac
     along = np.einsum("...ir,...rij->...j", inverse, slopes)
-    along -= np.einsum("...ik,...kij->...j", free @ felt @ opened, turns)
-    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ felt @ free, turns)
+    along -= np.einsum("...ik,...kij->...j", free @ projected @ opened, turns)
+    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ projected @ free, turns)
     return np.asarray(volume[..., None] * (free @ along[..., None])[..., 0])

@@ -56,7 +56,7 @@ def usual_rank(
     return mechanism.memo("rank", (link, rows, length, moving), find)
 
 
-#: Singular values below this are damped unless said otherwise. No joint then takes more than 50 times the frame's speed.
+#: Singular values below this are damped unless stated otherwise. No joint then takes more than 50 times the frame's speed.
 REGION = 0.02
 
 LIMITS = ("scale", "qp")
@@ -84,7 +84,7 @@ class VelocityTask:
     rank : int
         How many of those components the joints that may move give independently, away from singular positions.
     weights : ndarray (n,)
-        Of the squares of the joint rates, in the sum that is least; infinite where joints must rest.
+        Weights of the squares of the joint rates, in the sum that is least; infinite where joints must rest.
     filter : ndarray (2,)
         Region, and damping of all singular values.
     shares : ndarray (n,)

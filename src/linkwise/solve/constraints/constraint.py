@@ -41,7 +41,7 @@ class Configuration:
         self._jacobians: dict[int | str, Array] = {}
 
     def pose(self, link: int | str) -> Array:
-        """T_world_link (4, 4); -1 is the tool."""
+        """T_world_link (4, 4) of a link by name or index, or of ``"tool"``."""
         if link not in self._poses:
             self._poses[link] = forward_kinematics(self.tree, self.q, link=link)
         return self._poses[link]
@@ -158,8 +158,8 @@ class Constraint(ABC):
 
     def __repr__(self) -> str:
         attributes = {name: getattr(self, name) for name in getattr(self, "keyed", ())}
-        said = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
-        return f"{type(self).__name__}({', '.join([*said, f'{self.numbers.shape[:-1]} tasks'])})"
+        fields = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
+        return f"{type(self).__name__}({', '.join([*fields, f'{self.numbers.shape[:-1]} tasks'])})"
 
     @abstractmethod
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
@@ -262,7 +262,7 @@ def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
     Raises
     ------
     ArgumentError
-        For a weight below zero, or a priority that is no whole number >= 0.
+        For a weight below zero, or a priority that is not a whole number >= 0.
     """
     weights = None
     if weight is not None:

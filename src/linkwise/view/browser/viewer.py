@@ -95,7 +95,7 @@ class Playback:
     Parameters
     ----------
     duration : float
-        Of the motion, s; 0 or more.
+        Duration of the motion, s; 0 or more.
     speed : float
         How many seconds of the motion go by in one second: 0.01 to 10, or -10 to -0.01 for backwards.
     repeat : bool

@@ -276,7 +276,7 @@ def tool_path(mechanism: Tree, motion: MotionLike, *, postures: int = 4) -> Any:
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     motion : Trajectory, Motion, str, Path, or tuple
         How: a trajectory, the path of a motion file (.mot, .csv, .npz), ``(t, q)`` or ``(t, q, qd, qdd)``.
     postures : int

@@ -69,7 +69,7 @@ class Live:
     Parameters
     ----------
     settings : LiveSettings
-        Of the chain.
+        Settings of the chain.
     server : viser.ViserServer
         Where it is shown.
     log : LimitedLog

@@ -425,11 +425,11 @@ class BodyTree:
 
 
 def repeated(log: Report, items: list[Attributes], noun: str) -> None:
-    """Report names that stand twice."""
+    """Report names that occur twice."""
     first: dict[str, Element] = {}
     for said in items:
         name = said.text("name")
         if name is not None and name in first:
-            log.report(said.element, f"{noun} {shown(name)} stands twice, first in {first[name].place}")
+            log.report(said.element, f"{noun} {shown(name)} occurs twice, first in {first[name].place}")
         elif name is not None:
             first[name] = said.element

@@ -201,18 +201,18 @@ def borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
 
 
 def joint_values(mechanism: Mechanism) -> dict[str, dict[str, float]]:
-    """What each joint feels of its motors, by the attributes of MJCF."""
+    """Motor parameters reflected to each joint, by the attributes of MJCF."""
     values: dict[str, dict[str, float]] = {}
     for drive in mechanism.drives:
         motor = drive.motor
         up, down = motor.reflected_coulomb
-        felt = {
+        reflected = {
             "armature": motor.reflected_inertia,
             "damping": max(0.0, motor.reflected_viscous),
             "frictionloss": max(0.0, 0.5 * (up - down)),
         }
-        joint = values.setdefault(drive.joint, dict.fromkeys(felt, 0.0))
-        for key, value in felt.items():
+        joint = values.setdefault(drive.joint, dict.fromkeys(reflected, 0.0))
+        for key, value in reflected.items():
             joint[key] += value
     return values
 
@@ -226,10 +226,10 @@ def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
     """Motors of joints with quaternions that MJCF cannot say: it has one number for all velocities of a joint."""
     values = joint_values(mechanism)
     for at in mechanism.manifold_joints:
-        felt = [values.get(name, {}) for name in mechanism.speed_names[at.v]]
-        if any(other != felt[0] for other in felt):
+        reflected = [values.get(name, {}) for name in mechanism.velocity_names[at.v]]
+        if any(other != reflected[0] for other in reflected):
             yield f"motors of {at.name!r}: all of them ({_UNEQUAL})"
-        elif at.joint.kind == "floating" and felt[0].get("frictionloss"):
+        elif at.joint.kind == "floating" and reflected[0].get("frictionloss"):
             yield f"motors of {at.name!r}: their Coulomb friction (MuJoCo's is along the axes of the world)"
 
 
@@ -298,7 +298,7 @@ def _never(plan: BodyPlan) -> Iterator[str]:
     names = [loop.name for loop in mechanism.loops], [getattr(element, "name", None) for element in mechanism.springs]
     for noun, labels in zip(("loop", "spring"), names, strict=True):
         yield from (
-            f"{noun} {name!r}: its name stands twice" for name, times in Counter(labels).items() if name and times > 1
+            f"{noun} {name!r}: its name occurs twice" for name, times in Counter(labels).items() if name and times > 1
         )
     if "world" in mechanism.link_names:
         yield "link 'world': its name, which means the world"

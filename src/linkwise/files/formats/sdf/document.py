@@ -56,7 +56,7 @@ class Values(Report):
         """The child with that tag, of which there may be one."""
         children = element.all(tag)
         if len(children) > 1:
-            self.report(children[1], f"{item}: <{tag}> stands twice, first in line {children[0].line}")
+            self.report(children[1], f"{item}: <{tag}> occurs twice, first in line {children[0].line}")
         return children[0] if children else None
 
     def text(self, item: str, element: Element, tag: str) -> str | None:

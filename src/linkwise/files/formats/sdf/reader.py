@@ -178,7 +178,7 @@ class _Reader:
             name = scope.full_name(element)
             item = f"link {name!r}"
             if name in self.links:
-                self.values.report(element, f"{item} stands twice, first in line {self.links[name].element.line}")
+                self.values.report(element, f"{item} occurs twice, first in line {self.links[name].element.line}")
                 continue
             self.names[name] = self.values.name_of_base(element, "link", taken) if name == "base" else name
             frame = self._placed(scope, key, element)
@@ -263,7 +263,7 @@ class _Reader:
         for scope, key, element in self.world.all("joint"):
             name = scope.full_name(element)
             if name in joints:
-                self.values.report(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
+                self.values.report(element, f"joint {name!r} occurs twice, first in line {joints[name].element.line}")
                 continue
             try:
                 joint = self._joint(scope, key, element, name)
