@@ -123,7 +123,7 @@ class HybridRollout(ModalRollout):
         super().__init__(task, rates, law, row)
         tree = task.plant.tree
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
-        self.names = [*tree.speed_names[: tree.nv - tree.n], *tree.names]
+        self.names = [*tree.velocity_names[: tree.nv - tree.n], *tree.names]
         self.stopped: dict[int, int] = {}
         self._check_start()
 
