@@ -351,7 +351,8 @@ class Mechanism(Tree):
         `linkwise.dynamics.closed_joint_wrenches` has the wrenches in the cut joints too.
         """
         if self.loops or driven is not None:
-            return linkwise.dynamics.closed_joint_wrenches(self, q, qd, qdd, driven, external).joints
+            closed, name = linkwise.dynamics.closed_joint_wrenches, "joint_wrenches"
+            return closed(self, q, qd, qdd, driven, external, name=name).joints
         return loaded_kernel(self, "joint_wrenches", external)(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -466,7 +467,8 @@ class Mechanism(Tree):
         ((2, 2), [[2.667, 0.833], [0.833, 0.333]])
         """
         if self.loops or driven is not None:
-            return linkwise.dynamics.closed_inverse_dynamics_derivatives(self, q, qd, qdd, driven, external)
+            closed, name = linkwise.dynamics.closed_inverse_dynamics_derivatives, "inverse_dynamics_derivatives"
+            return closed(self, q, qd, qdd, driven, external, name=name)
         return loaded_kernel(self, "inverse_dynamics", external, "_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -527,7 +529,7 @@ class Mechanism(Tree):
 
     @compiled
     def potential_energy(self, q: npt.ArrayLike) -> FloatArray:
-        """Potential energy (...,), J, in the field of gravity; zero with all mass at the world origin."""
+        """Potential energy (...,), J, in gravity, zero with all mass at the world origin; and that of springs."""
         return self.kernel("potential_energy")(q)  # type: ignore[no-any-return]
 
     @compiled
@@ -613,7 +615,7 @@ class Mechanism(Tree):
 
     @compiled
     def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, driven: Any = None) -> FloatArray:
-        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`.
+        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`, springs and their inertias left out.
 
         With loops, `actuator_efforts` of as many ``driven`` coordinates as there are degrees of freedom: see
         `linkwise.dynamics.closed_regressor`.
@@ -627,7 +629,7 @@ class Mechanism(Tree):
         True
         """
         if self.loops or driven is not None:
-            return linkwise.dynamics.closed_regressor(self, q, qd, qdd, driven)
+            return linkwise.dynamics.closed_regressor(self, q, qd, qdd, driven, name="regressor")
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -639,7 +641,7 @@ class Mechanism(Tree):
 
     @compiled
     def momentum_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, driven: Any = None) -> FloatArray:
-        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`.
+        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`, inertias of springs left out.
 
         With loops, the momentum of as many ``driven`` coordinates as there are degrees of freedom: see
         `linkwise.dynamics.closed_momentum_regressor`.
@@ -650,7 +652,7 @@ class Mechanism(Tree):
 
     @compiled
     def energy_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Rows (..., P), with kinetic and potential energy = row @ `parameters`."""
+        """Rows (..., P), with kinetic and potential energy = row @ `parameters`, springs left out."""
         return self.kernel("energy_regressor")(q, qd)  # type: ignore[no-any-return]
 
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:

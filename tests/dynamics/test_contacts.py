@@ -226,13 +226,14 @@ def test_forces_in_friction_cones(lean: float) -> None:
     pressed = forces.reshape(4, 3)
     along = pressed @ slope
     across = np.linalg.norm(pressed - np.outer(along, slope), axis=1)
-    print(across / along)
     assert (across <= 0.25 * along * (1 + 1e-9)).all()
     assert np.abs(contacts.forward_dynamics(q, rest, tau)[0]).max() < 1e-8
     least = contacts.inverse_dynamics(q, rest, rest)[1]
     assert np.linalg.norm(forces) >= np.linalg.norm(least) * (1 - 1e-12)
     with pytest.raises(LinkwiseError, match="friction cones"):
         Contacts(mech, feet(0.1, normal=rotation_about((1, 0, 0), 0.3) @ UP)).inverse_dynamics(q, rest, rest, cones=True)
+    clinging = Contacts(mech, feet(np.inf, normal=slope)).inverse_dynamics(q, rest, rest, cones=True)[1]
+    assert relative(clinging, least) < 1e-8  # (to the tolerance of the quadratic program)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -410,6 +411,11 @@ def test_with_no_contact_on_nothing_is_held() -> None:
         (lambda m: Contacts(m, feet()).forward_dynamics(m.neutral, [0.0] * m.nv, [0.0]), "tau is|tau has"),
         (lambda m: Contacts(m, feet()).jacobian(m.neutral, ["toe"]), "no contact 'toe'.*'foot0'"),
         (lambda m: Contacts(m, feet()).jacobian(m.neutral, "foot0"), "active is 'foot0'"),
+        (lambda m: Contacts(m, feet()).jacobian(m.neutral, ["foot0", "foot0"]), "expected each contact once"),
+        (lambda m: Contacts(m, feet()).by_name([1.0, 2.0]), "forces has the shape"),
+        (lambda m: Contacts(m, feet()).after(m.neutral, [0.0] * m.nv, [1.0]), "impulses has the shape"),
+        (lambda m: Contacts(m, feet()).impact([m.neutral] * 2, np.zeros((3, m.nv))), r"impact: .* q \(2,\), qd \(3,\)"),
+        (lambda m: Contacts(m, ["foot0"]), "contacts has 'foot0'; expected Contacts"),
         (lambda m: Contacts(m, feet()).impact(m.neutral, [0.0] * m.nv, restitution=1.5), "restitution is 1.5"),
         (lambda m: Contacts(m, feet()).forward_dynamics(m.neutral, *[[0.0] * m.nv] * 2, damping=-1.0), "damping is -1.0"),
         (lambda m: Contacts(m, [Contact("a", "trunk")]).inverse_dynamics(*rest(m), cones=True), "'a' has no friction"),

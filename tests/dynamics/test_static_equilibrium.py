@@ -160,3 +160,7 @@ def test_mistakes_are_named() -> None:
     apart = bars.replace(links=links)
     with pytest.raises(ArgumentError, match=f"loops of '{apart.name}' cannot be closed near q0"):
         apart.static_equilibrium(apart.neutral)
+    with pytest.raises(ArgumentError, match=r"q0 \(2,\), tau \(3,\)"):
+        bars.static_equilibrium(np.zeros((2, 3)), np.zeros((3, 3)))
+    none = bars.static_equilibrium(np.zeros((0, 3)))
+    assert (none.q.shape, none.success.shape, none.success.dtype) == ((0, 3), (0,), np.dtype(bool))

@@ -230,6 +230,8 @@ def test_one_array_for_all_links_of_loops_and_in_simulations() -> None:
         (lambda: Wrench([1.0, 2.0, np.nan]), ("force", "nan")),
         (lambda: Wrench([1.0, 2.0, 3.0], point=[1.0]), ("point", "(1,)")),
         (lambda: Wrench([1.0, 2.0, 3.0], frame="tool"), ("frame", "'tool'", "world")),
+        (lambda: Wrench(np.zeros((2, 3)), np.zeros((3, 3))), ("do not fit", "force (2,)", "moment (3,)")),
+        (lambda: {"link1": np.zeros((2, 6)), "link2": np.zeros((3, 6))}, ("do not fit", "link1 (2,)", "link2 (3,)")),
         (lambda: LinkWrenches(np.zeros((3, 6))), ("(3, 6)", "(..., 2, 6)")),
         (lambda: LinkWrenches(np.zeros((1, 6))), ("(1, 6)", "(..., 2, 6)")),
         (lambda: LinkWrenches(np.zeros(6)), ("(6,)", "(..., L, 6)")),

@@ -195,6 +195,18 @@ def test_friction_of_a_joint_that_follows_another_acts_by_its_ratio(ratio: float
         assert moves == [False, ratio != 0.0]
 
 
+@pytest.mark.usefixtures("uncompiled")
+def test_one_velocity_of_a_ball_joint_sticks() -> None:
+    """It turns on about the other two axes: with no moment about them, at constant velocities."""
+    body = {"mass": 1.0, "inertia": (0.1, 0.2, 0.15)}
+    pendulum = Mechanism([Link(name="ball", joint="ball", **body)], motors=[Motor(joint="ball_wx", coulomb=5.0)])
+    turning = sticking(pendulum, None, [0.0, 1.0, 2.0], t=(1.0, 0.5), rtol=1e-10, atol=1e-12)
+    assert np.array_equal(turning.qd[-1], [0.0, 1.0, 2.0])
+    assert turning.q[-1] == pytest.approx(pendulum.integrate(pendulum.neutral, [0.0, 1.0, 2.0], 1.0), abs=1e-9)
+    stops = sticking(pendulum, None, [1.0, 0.0, 0.0], t=(1.0, 0.5))
+    assert [(event.name, round(event.time, 9)) for event in stops.events] == [("stick ball_wx", 0.1 / 5.0)]
+
+
 def test_what_rests_against_a_stop_leaves_when_it_is_pulled() -> None:
     push = Feedback(lambda t, q, qd: [20.0 * t])
     motion = sticking(ball(0.5), [0.0], torque=push, t=(1.0, 0.1), friction="sign")

@@ -22,7 +22,7 @@ from linkwise.extras import quadratic_programs
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, number_within, readable, vectors
+from linkwise.spatial.validation import choice, common_batch, number_within, vectors
 
 #: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
 KINDS = {"normal": 1, "point": 3, "frame": 6}
@@ -172,6 +172,9 @@ class Contacts:
     def __init__(self, tree: Tree, contacts: Iterable[Contact]) -> None:
         object.__setattr__(self, "tree", tree)
         object.__setattr__(self, "contacts", tuple(contacts))
+        for contact in self.contacts:
+            if not isinstance(contact, Contact):
+                raise ArgumentError(f"contacts has {shown(contact)}; expected Contacts(mechanism, [Contact(...), ...])")
         names = [contact.name for contact in self.contacts]
         for name in names:
             if names.count(name) > 1:
@@ -458,6 +461,7 @@ class Contacts:
         """
         number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
         jac, before = self.jacobian(q, active), vectors("qd", qd, self.tree.nv)
+        common_batch("impact", q=jac.shape[:-2], qd=before.shape[:-1])
         if self.tree.loops:
             closed_rates(self.tree, freedom_at(self.tree, q, "impact"), q, "impact", qd=before)
         arriving = _product(jac, before)
@@ -477,7 +481,10 @@ class Contacts:
     ) -> FloatArray:
         """Return the velocities qd + inverse(M) J' p (..., nv) after impulses p (..., k) at the contacts, N s."""
         response = self.response(q, self.jacobian(q, active))
-        return np.asarray(qd, dtype=float) + _product(response, np.asarray(impulses, dtype=float))
+        before = vectors("qd", qd, self.tree.nv, finite=False)
+        impulses = vectors("impulses", impulses, response.shape[-1], finite=False)
+        common_batch("after", q=response.shape[:-2], qd=before.shape[:-1], impulses=impulses.shape[:-1])
+        return before + _product(response, impulses)
 
     def inverse_dynamics(
         self,
@@ -566,8 +573,9 @@ class Contacts:
 
     def by_name(self, forces: npt.ArrayLike, active: Sequence[str] | None = None) -> Mapping[str, FloatArray]:
         """Return forces (..., k), or impulses, by the names of the contacts: (..., 1), (..., 3) or (..., 6) each."""
-        values = np.asarray(readable("forces", forces), dtype=float)
-        return {contact.name: values[..., rows] for contact, rows in self._rows(active)}
+        rows = self._rows(active)
+        values = vectors("forces", forces, sum(contact.rows for contact, _ in rows), finite=False)
+        return {contact.name: values[..., place] for contact, place in rows}
 
     def rows(self, active: Sequence[str] | None = None) -> list[tuple[str, slice]]:
         """Return the names of the contacts, and where their rows stand."""
@@ -585,6 +593,8 @@ class Contacts:
         for name in self._named(active):
             if name not in self.names:
                 raise ArgumentError(f"no contact {shown(name)}; there are {choices(self.names)}")
+        if len(set(self._named(active))) < len(self._named(active)):
+            raise ArgumentError(f"active is {shown(active)}; expected each contact once")
         return [self.contacts[self.names.index(name)] for name in self._named(active)]
 
     def _rows(self, active: Sequence[str] | None) -> list[tuple[Contact, slice]]:
@@ -654,8 +664,9 @@ class Contacts:
                 second = np.asarray(cross(normal, first), dtype=float)
                 angles = 2.0 * np.pi * np.arange(FACES) / FACES
                 outward = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second)
-                block = contact.friction * np.cos(np.pi / FACES) * normal - outward
-                block = np.concatenate([block, normal[None]])
+                block = normal[None]
+                if np.isfinite(contact.friction):
+                    block = np.concatenate([contact.friction * np.cos(np.pi / FACES) * normal - outward, block])
             row = np.zeros((len(block), total))
             row[:, place] = block
             blocks.append(row)

@@ -18,7 +18,7 @@ from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import on_body
-from linkwise.spatial.validation import choice, vectors
+from linkwise.spatial.validation import choice, common_batch, vectors
 
 #: The axes and the reference point of a wrench: those of its frame; the world's, about the frame's origin; the
 #: world's, about the world origin.
@@ -68,8 +68,10 @@ class Wrench:
 
     def __post_init__(self) -> None:
         choice("frame", self.frame, AXES[:2])
-        for name in ("force", "moment") if self.point is None else ("force", "moment", "point"):
+        names = ("force", "moment") if self.point is None else ("force", "moment", "point")
+        for name in names:
             object.__setattr__(self, name, vectors(f"Wrench: {name}", getattr(self, name), 3))
+        common_batch("Wrench", **{name: np.shape(getattr(self, name))[:-1] for name in names})
 
     @property
     def axes(self) -> str:
@@ -148,6 +150,7 @@ def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
     if not external:
         return {}, np.zeros(6)
     wrenches = [(name, value if isinstance(value, Wrench) else _wrench(name, value)) for name, value in external.items()]
+    common_batch("external", **{str(name): wrench.vector.shape[:-1] for name, wrench in wrenches})
     values = np.broadcast_arrays(*(wrench.vector for _, wrench in wrenches))
     return {"wrenches": tuple((name, wrench.axes) for name, wrench in wrenches)}, np.stack(values, axis=-2)
 
@@ -167,7 +170,7 @@ def rows_of_external(external: External | None) -> tuple[tuple[int, ...], Callab
         return (), lambda index: None
     if isinstance(external, Mapping):
         parts = {name: rows_of_external(value) for name, value in external.items()}
-        batch = np.broadcast_shapes(*(shape for shape, _ in parts.values()))
+        batch = common_batch("external", **{str(name): shape for name, (shape, _) in parts.items()})
         return batch, lambda index: {name: row(index) for name, (_, row) in parts.items()}  # type: ignore[misc]
     if isinstance(external, Wrench):
         names = ("force", "moment", "point")

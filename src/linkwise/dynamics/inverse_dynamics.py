@@ -34,6 +34,7 @@ from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import motor_effort
 from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.body_transform import JointTransform
+from linkwise.model.potential import ConstantForce
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, is_zero
@@ -334,10 +335,10 @@ AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 def base_wrench(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (6,) that the base receives from the ground, at its origin, in its axes.
 
-    All links, the payload and carried rotors are held by it, those on the base too. With a floating base these are the first
-    six efforts of `inverse_dynamics`; a fixed one is a floating one that is held (R. Featherstone, *Rigid Body Dynamics
-    Algorithms*, 2008, section 9.5). Of a motion that keeps loops closed it is the same: their forces act between links, and
-    those on the base are part of what the ground carries.
+    All links, the payload and carried rotors are held by it, those on the base too, against constant forces on links. With a
+    floating base these are the first six efforts of `inverse_dynamics`; a fixed one is a floating one that is held (R.
+    Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 9.5). Of a motion that keeps loops closed it is the same:
+    their forces act between links, and those on the base are part of what the ground carries.
 
     Examples
     --------
@@ -349,7 +350,9 @@ def base_wrench(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     if not tree.floating:
         tree = tree.replace(floating=True)
         q, qd, qdd = np.concatenate([AT_REST, q]), np.concatenate([np.zeros(6), qd]), np.concatenate([np.zeros(6), qdd])
-    return recursion(tree, moving_bodies(tree).regrouped(), q, qd, qdd)[:6]
+    forces = (element for element in tree.springs if isinstance(element, ConstantForce))
+    held = [recursions.line_effort(tree, force, q, qd)[:6] for force in forces]
+    return sum(held, recursion(tree, moving_bodies(tree).regrouped(), q, qd, qdd)[:6])
 
 
 # ── in steps, for loops ───────────────────────────────────────────────────────────────────────────

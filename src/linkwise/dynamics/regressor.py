@@ -24,7 +24,7 @@ from linkwise.sweeps.drivers import Row, Sweeps, looped
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
 def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
-    """Y (nv, P), with tau = Y @ parameters but for springs: ten columns for each link, then four for each motor.
+    """Y (nv, P), with tau = Y @ parameters, springs left out: ten columns for each link, then four for each motor.
 
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
     Robotics Research 5(3), 1986. The columns stand in the order of `linkwise.model.parameters`.

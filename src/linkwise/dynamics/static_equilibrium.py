@@ -20,7 +20,7 @@ from linkwise.loops.loop_solver import NEARLY, closed_near, closing
 from linkwise.model.tree import Tree
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import vectors
+from linkwise.spatial.validation import common_batch, vectors
 
 #: Greatest number of steps of a search for an equilibrium.
 STEPS = 200
@@ -179,13 +179,13 @@ def static_equilibrium(
     free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
     tied = (tree.loops and not tree.floating) or any(element.links for element in tree.springs)
     if free and not (tied or external is not None or held.any()):
-        lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: pose}})"
+        lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: (x, y, z, qw, qx, qy, qz)}})"
         raise ArgumentError(
             f"static_equilibrium: {free[0]!r} of {tree.name!r} floats, and no spring, loop, effort or wrench holds it;"
             f" {lock} does"
         )
     shape, wrenches_at = rows_of_external(external)
-    batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1], shape)
+    batch = common_batch("static_equilibrium", q0=at.shape[:-1], tau=held.shape[:-1], external=shape)
     q, held = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, held))
     if not tree.loops:
         return _search(_OpenRest(tree, held, external), q, tolerance)
@@ -195,8 +195,10 @@ def static_equilibrium(
         _search(_ClosedRest(tree, held[index], wrenches_at(index)), _closed(tree, q[index]), tolerance)
         for index in np.ndindex(batch)
     ]
-    fields = (np.array([getattr(equilibrium, name) for equilibrium in alone]) for name in StaticEquilibrium.__annotations__)
-    return StaticEquilibrium(*(values.reshape(*batch, *values.shape[1:]) for values in fields))
+    fields = ([getattr(equilibrium, name) for equilibrium in alone] for name in KINDS)
+    shapes = [(*batch, tree.nq) if name == "q" else batch for name in KINDS]
+    tables = zip(fields, KINDS.values(), shapes, strict=True)
+    return StaticEquilibrium(*(np.array(values, kind).reshape(shape) for values, kind, shape in tables))
 
 
 def _closed(tree: Tree, q: FloatArray) -> FloatArray:

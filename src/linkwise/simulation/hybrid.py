@@ -123,7 +123,7 @@ class HybridRollout(ModalRollout):
         super().__init__(task, rates, law, row)
         tree = task.plant.tree
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
-        self.names = [""] * (tree.nv - tree.n) + list(tree.names)
+        self.names = [*tree.velocity_names[: tree.nv - tree.n], *tree.names]
         self.stopped: dict[int, int] = {}
         self._check_start()
 
@@ -163,7 +163,8 @@ class HybridRollout(ModalRollout):
 
         def derivative(t: float, y: FloatArray) -> FloatArray:
             rate: FloatArray = free(t, y)
-            rate[mode.held + self.shift] = rate[mode.held + self.nq] = 0.0
+            rate[mode.held + self.nq] = 0.0
+            rate[mode.held[mode.held >= self.nv - self.plant.tree.n] + self.shift] = 0.0  # (no part of a quaternion rests)
             return rate
 
         return derivative

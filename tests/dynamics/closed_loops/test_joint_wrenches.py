@@ -147,7 +147,9 @@ def test_a_parallelogram_in_batches() -> None:
     for call, message in [
         (lambda: mech.joint_wrenches(q + 0.1, qd, q, driven="crank"), "are open at q"),
         (lambda: mech.joint_wrenches(q, qd + np.eye(3)[0], q, driven="crank"), "opens loops"),
-        (lambda: mech.joint_wrenches(q, qd, 0.5 * q), "driven is missing"),
+        (lambda: mech.joint_wrenches(q, qd, 0.5 * q), "^joint_wrenches: driven is missing"),
+        (lambda: mech.regressor(q, qd, 0.5 * q), "^regressor: driven is missing"),
+        (lambda: mech.inverse_dynamics_derivatives(q, qd, 0.5 * q), "^inverse_dynamics_derivatives: driven is missing"),
         (lambda: robots.planar_2r().joint_wrenches([0, 0], [0, 0], [0, 0], driven=0), "'planar_2r' has no loops"),
         (lambda: mech.kernel("joint_wrenches"), "the method joint_wrenches of Mechanism takes"),
     ]:
