@@ -213,6 +213,9 @@ def find(name: str) -> Algorithm:
 #: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
 TIERS = ("straight", "looped")
 
+#: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
+BODIES = 32
+
 #: Makes a kernel that is not straight-line code as a whole: see `use_loops`.
 LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
 
@@ -236,6 +239,14 @@ def kernel_of(
     """
     make = _in_graph if is_traced() else _kernel_as_asked
     return make(tree, name, backend, options or {}, tier)
+
+
+def loops_over(tree: Tree, *links: int | str) -> bool:
+    """Whether the ways to some frames have so many bodies that these are looped over: the poses and Jacobians there are."""
+    if len(tree.links) < BODIES or sum(tree.links[k].moves for k in {k for link in links for k in tree.path(link)}) < BODIES:
+        return False
+    names = ("forward_kinematics", "jacobian", "jacobian_dot")
+    return all(kernel_of(tree, name, None, {"link": link}).tier == "looped" for name in names for link in links)
 
 
 def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:

@@ -10,7 +10,7 @@ import linkwise as lw
 from linkwise import files
 from linkwise.cli.options import file_name
 from linkwise.spatial.rotation import rpy_to_rotation
-from linkwise.view.scene import lay_out
+from linkwise.view.scene.layout import lay_out
 
 PNG = b"\x89PNG\r\n"
 

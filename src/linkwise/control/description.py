@@ -13,7 +13,7 @@ from linkwise.control.constraints import CONVENTIONS, ChainConstraint
 from linkwise.control.cycle.joint_ports import single_joints
 from linkwise.control.cycle.layout import RESERVED, UNIT_LENGTH, UNIT_ROUNDING, Layout, ends_of
 from linkwise.control.keep_clear import KeepClear, require_clear
-from linkwise.control.limits.cone_limits import CONE_ROUNDING
+from linkwise.control.limits.point_motion import CONE_ROUNDING
 from linkwise.control.links import START, is_word
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, Problem, choices, suggestion

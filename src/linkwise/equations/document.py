@@ -93,9 +93,7 @@ class Section:
 
 def matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     """Rows and columns of the matrix that a result becomes: all axes but the last one after the other, a vector a column."""
-    if len(shape) > 1:
-        return prod(shape[:-1]), shape[-1]
-    return (shape[0] if shape else 1), 1
+    return (prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (prod(shape), 1)
 
 
 def element_name(name: str, index: Sequence[int]) -> str:

@@ -26,6 +26,7 @@ from linkwise.inverse_kinematics.by_library import (
 )
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
+from linkwise.kernel.backend import backend_of
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.by_library import solution_in_graph, solution_rows
@@ -205,6 +206,7 @@ def inverse_kinematics(
     limits: bool = True,
     clear: Clear | None = None,
     configuration: Mapping[str, str] | None = None,
+    backend: str | None = None,
 ) -> Solution:
     """Joint coordinates that bring a frame to poses T (..., 4, 4), within the joint limits.
 
@@ -245,6 +247,9 @@ def inverse_kinematics(
         The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
         all solutions that have them, as `all_inverse_kinematics` lists these. Where there is none although the pose is in
         reach, the reason is ``"configuration"``, and q is a solution with other words.
+    backend : {"llvm", "numpy"}, optional
+        How the numeric method is computed, as in `linkwise.solve.solve`: from 32 bodies on the way to the frame on NumPy
+        takes its steps by default, and nothing is compiled for the mechanism.
 
     Returns
     -------
@@ -268,11 +273,14 @@ def inverse_kinematics(
     """
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
+    if backend is not None:
+        backend_of(backend)  # (refuses an unknown one)
     if configuration is not None:
-        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear}
+        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear, "backend": backend}
         return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **asked)
     if clear is not None:
-        return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, q0=q0, tol=tol, seed=seed, limits=limits)
+        asked = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "backend": backend}
+        return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, **asked)
     if method in TEXTBOOK_METHODS:
         return TEXTBOOK_METHODS[method](mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
     check_frame(frame)
@@ -284,12 +292,13 @@ def inverse_kinematics(
     form = None if method == "numeric" else form_for(mechanism, link, mask, needed=method == "closed_form")
     if form is not None:
         options: dict[str, Any] = {"link": link, "mask": mask, "frame": frame, "tol": tol, "seed": seed, "limits": limits}
+        options["backend"] = backend
         again = partial(inverse_kinematics, mechanism, method="numeric", **options)
         return exactly(form, T, q0, tol, pose_system(mechanism, link, limits), again)
     whole_poses = mask is None and not mechanism.loops
-    solution = _plain(mechanism, T, q0, link, tol, seed, limits) if whole_poses else None
+    solution = _plain(mechanism, T, q0, link, tol, seed, limits, backend) if whole_poses else None
     if solution is None:
-        solution = solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+        solution = solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits, backend=backend)
     if method == "numeric" or not whole_poses or solution.success is True or np.all(solution.success):
         return solution
     return searched_further(mechanism, pose_system(mechanism, link, limits), solution, T, q0, link)
@@ -335,7 +344,7 @@ def _in_configuration(
             "clear": clear,
             "q0": starts,
         }
-        others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), seed=options["seed"], **kept)
+        others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), **options, **kept)
         q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
     far, turned, outside = system.checking(tasks, q)
     success = (reason == "converged") & (far <= size) & (turned <= size) & (outside == 0)
@@ -362,14 +371,14 @@ def _clear_of(
     return solve(mechanism, constraints, q0=q0, limits=limits, **options)
 
 
-def pose_system(mechanism: Tree, link: int | str, limits: bool) -> CompiledProblem:
-    """The compiled system for whole poses of a link."""
-    key = ("pose", link_given(link), limits)
+def pose_system(mechanism: Tree, link: int | str, limits: bool, backend: str | None = None) -> CompiledProblem:
+    """The system for whole poses of a link."""
+    key = ("pose", link_given(link), limits, backend)
 
     def make() -> CompiledProblem:
         goal = Pose(link, np.eye(4))
         goal.check(mechanism)
-        return system_of(mechanism, [goal], limits=limits)
+        return system_of(mechanism, [goal], limits=limits, backend=backend)
 
     return mechanism.memo("inverse_kinematics", key, make)
 
@@ -382,6 +391,7 @@ def _plain(
     tol: float,
     seed: int,
     limits: bool,
+    backend: str | None,
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
     try:
@@ -394,7 +404,7 @@ def _plain(
     gaps = defects(rows)
     if not (gaps <= EXACT if rows.ndim == 1 else (gaps <= EXACT).all()):
         return None
-    system = pose_system(mechanism, link, limits)
+    system = pose_system(mechanism, link, limits, backend)
     start = system.start if q0 is None else start_of(mechanism, system, q0)
     if rows.ndim != 1 or start.ndim != 1:
         batch = common_batch(T=rows.shape[:-1], q0=start.shape[:-1])

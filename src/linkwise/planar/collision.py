@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.extras import optional
 from linkwise.model.link_tree import find_index
-from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import evaluated, place_polygons
-from linkwise.planar.tree import PlanarTree, finite
+from linkwise.planar.tree import WORLD, PlanarTree, finite
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 

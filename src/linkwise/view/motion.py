@@ -26,7 +26,7 @@ from linkwise.plot.downsample import Thinned
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, number_within, numbers
 from linkwise.trajectory import Trajectory
-from linkwise.view.scene import evaluate
+from linkwise.view.scene.layout import evaluate
 
 DERIVED = "velocities and accelerations are computed from the positions, by parabolas through three instants each"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
+from linkwise import ConstantForce, EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
 from linkwise.files.formats.linkwise_toml import parse
@@ -551,3 +551,11 @@ def test_one_of_several_trees(tmp_path: Path) -> None:
     assert [str(problem) for problem in check(path, root="hand")] == ["root is 'hand'; expected 'left' or 'right'"]
     path.write_text(TWO_ARMS.replace('joint = "prismatic"', 'mimic = {joint = "left"}'))
     assert "follows 'left'" in check(path, root="left")[0].message
+
+
+def test_kinds_of_force_elements_keep_their_order(tmp_path: Path) -> None:
+    """That in which they are added up, so that the sums are the same to the last bit."""
+    springs = [Spring("a", 1.0), EndStop("a", 5.0, limits=(-1, 1)), Spring("a", 2.0), ConstantForce("a", (0, 0, 1.0))]
+    mech = Mechanism([Link(name="a", mass=1.0)], springs=[*springs[::-1], *springs])
+    save(mech, tmp_path / "a.toml")
+    assert load(tmp_path / "a.toml") == mech

@@ -17,7 +17,7 @@ from linkwise.loops import Linkage
 from linkwise.view import Animation, animate
 from linkwise.view.animation.animation import Moving, durations, ffmpeg, instants, mp4
 from linkwise.view.motion import ShownMotion, trajectory_of
-from linkwise.view.scene import lay_out
+from linkwise.view.scene.layout import lay_out
 from support.walking_machine import person
 
 

@@ -17,7 +17,7 @@ from linkwise.equations import derive as deriving
 from linkwise.equations.derive import Derivation
 from linkwise.equations.equations_of_motion import algorithm_name
 from linkwise.equations.writers.latex import latex_document
-from linkwise.equations.writers.source import to_data
+from linkwise.equations.writers.sympy import to_data
 from linkwise.errors import choices
 from linkwise.files import Description
 from linkwise.mechanism import Mechanism

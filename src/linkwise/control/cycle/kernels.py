@@ -24,7 +24,7 @@ from linkwise.control.cycle.setpoints import (
     cones,
 )
 from linkwise.control.keep_clear import KeepClear
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from linkwise.control.limits.stop_feasibility import length
 from linkwise.control.tangent import block_count, blocks, integrate
 from linkwise.kernel import Kernel, trace

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control.limits.cone_limits import Cones
-from linkwise.control.limits.point_motion import ClosedCandidate, LoopProjection, Pair, Points
+from linkwise.control.limits.point_motion import ClosedCandidate, Cones, LoopProjection, Pair, Points
 from linkwise.control.limits.stop_feasibility import (
     LIMITS,
     SLOWEST,

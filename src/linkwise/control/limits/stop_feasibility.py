@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.control.limits.cone_limits import Cones
-from linkwise.control.limits.point_motion import LoopProjection, Points
+from linkwise.control.limits.point_motion import Cones, LoopProjection, Points
 from linkwise.control.tangent import block_count, blocks
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.kinematics.configuration import difference

@@ -30,7 +30,6 @@ from linkwise.equations.polynomials.expansion import Expansion, expansion_of
 from linkwise.equations.polynomials.polynomial import (
     ComplexArray,
     Exponents,
-    FloatArray,
     IntArray,
     Keys,
     Polynomial,
@@ -47,7 +46,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr, origins_of
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 
 #: Waves that the results of one form may have: 2,097,152; they take about a minute, and up to two gigabytes.
 LARGEST = 1 << 21

@@ -23,7 +23,6 @@ from linkwise.algorithm import find
 from linkwise.equations.document import by_output
 from linkwise.equations.polynomials.polynomial import (
     Fields,
-    FloatArray,
     IntArray,
     Need,
     Polynomial,
@@ -38,7 +37,7 @@ from linkwise.kernel.tape import Instruction, Tape
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 
 #: Operations on polynomials that always give polynomials.
 POLYNOMIAL = frozenset({"add", "sub", "mul", "neg"})

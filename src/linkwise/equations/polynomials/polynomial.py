@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.scalar import FloatArray
 
 Keys = npt.NDArray[np.int64]
 ComplexArray = npt.NDArray[np.complex128]
-FloatArray = npt.NDArray[np.float64]
 
 #: Coefficients below this part (1.4e-14) of the size of what was added up are taken for rounding errors, and dropped.
 ROUNDING = 2.0**-46

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.algorithm import kernel_of, loops_over
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.body_motion import motions
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
@@ -236,7 +237,14 @@ def rate_kernel(
 
 
 def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> Kernel:
-    """The compiled forward pass: q and speeds to a twist; of order 2, q, velocities and accelerations to an acceleration."""
+    """The forward pass: q and velocities to a twist; of order 2, q, velocities and accelerations to an acceleration.
+
+    It is compiled for the mechanism, unless kernels loop over the bodies on the way.
+    """
+    if loops_over(mechanism, link):
+        return kernel_of(
+            mechanism, ("frame_velocity", "frame_acceleration")[order - 1], None, {"link": link, "frame": frame}
+        )
 
     def motion(q: Array, qd: Array, qdd: Array | None = None) -> Array:
         return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]

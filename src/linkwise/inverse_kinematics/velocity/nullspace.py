@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.algorithm import kernel_of
+from linkwise.algorithm import kernel_of, loops_over
 from linkwise.arrays import Signature
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
@@ -20,6 +20,7 @@ from linkwise.loops.loop_solver import NEARLY, closing
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
+from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import rows_of, shaped
 
@@ -103,6 +104,8 @@ def manipulability_gradient(
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     if mechanism.loops:
         return _closed_gradient(mechanism, place, rows, shaped("q", q, ..., mechanism.nq))
+    if loops_over(mechanism, place):
+        return _open_gradient(mechanism, place, rows, vectors("q", q, mechanism.nq))
 
     def gradient(q: Array) -> Array:
         return volume_and_slope(mechanism, place, rows, characteristic_length(mechanism, place), q)[1]
@@ -113,6 +116,28 @@ def manipulability_gradient(
         lambda: trace(gradient, "manipulability_gradient", {"q": (mechanism.nq,)}, {"gradient": (mechanism.nv,)}),
     )
     return kernel(vectors("q", q, mechanism.nq))  # type: ignore[no-any-return]
+
+
+def _scaled(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows (..., m, nv) of the Jacobian that count, and their slopes (..., m, nv, nv), linear ones by the length."""
+    unit = np.array([1.0 / characteristic_length(tree, link) if row < 3 else 1.0 for row in rows])
+    jac, slopes = (
+        kernel_of(tree, name, None, {"link": link})(q)[(..., list(rows), *[slice(None)] * order)]
+        * unit.reshape(-1, *[1] * order)
+        for name, order in (("jacobian", 1), ("kinematic_hessian", 2))
+    )
+    return jac, slopes
+
+
+def _open_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> FloatArray:
+    """The gradient (..., nv) over kernels that loop over bodies: w tr(pinv(A) dA), as of `_closed_gradient`."""
+    jac, slopes = _scaled(tree, link, rows, q)
+    left, values, right = np.linalg.svd(jac, full_matrices=False)
+    there = values > RANK * values[..., :1]
+    inverse = (left / np.where(there, values, 1.0)[..., None, :]) @ right
+    size = (*jac.shape[:-2], jac.shape[-2] * tree.nv)
+    along = product(np.swapaxes(slopes.reshape(*size, tree.nv), -1, -2), inverse.reshape(size))
+    return np.asarray(np.where(there.all(axis=-1), np.prod(values, axis=-1), 0.0)[..., None] * along)
 
 
 def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> FloatArray:
@@ -129,12 +154,7 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
             f"manipulability_gradient: loops of {tree.name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
             f" ({loops.size:g} m) and rad; expected at most {NEARLY:g}"
         )
-    unit = np.array([1.0 / characteristic_length(tree, link) if row < 3 else 1.0 for row in rows])
-    jac, slopes = (
-        kernel_of(tree, name, None, {"link": link})(q)[(..., list(rows), *[slice(None)] * order)]
-        * unit.reshape(-1, *[1] * order)
-        for name, order in (("jacobian", 1), ("kinematic_hessian", 2))
-    )
+    jac, slopes = _scaled(tree, link, rows, q)
     rates = kernel_of(tree, "closure_derivatives")(q[..., None, :], units, 0.0 * units, np.zeros(len(loops.rows)))[1]
     turns = np.moveaxis(rates, -3, -2) * loops.rows[:, None, None]  # (..., K, nv, nv): of column i by motion j
     closed = kernel_of(tree, "closure_jacobian")(q) * loops.rows[:, None]
@@ -142,10 +162,10 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     free = units - opened @ closed
     matrix = jac @ free
     values, count = np.linalg.svd(matrix, compute_uv=False), int(np.round(np.trace(free, axis1=-2, axis2=-1)).min())
-    product = np.prod(values[..., : min(len(rows), count)], axis=-1)
+    volume = np.prod(values[..., : min(len(rows), count)], axis=-1)
     inverse = np.linalg.pinv(matrix, rcond=RANK)
     projected = inverse @ jac
     along = np.einsum("...ir,...rij->...j", inverse, slopes)
     along -= np.einsum("...ik,...kij->...j", free @ projected @ opened, turns)
     along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ projected @ free, turns)
-    return np.asarray(product[..., None] * (free @ along[..., None])[..., 0])
+    return np.asarray(volume[..., None] * (free @ along[..., None])[..., 0])

@@ -20,6 +20,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import FARTHEST, numbers_between, words
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
+from linkwise.spatial.vector import total
 from linkwise.torch_graphs import constant_in_graphs, is_traced
 
 
@@ -249,7 +250,10 @@ def _is_tracked(value: Any) -> bool:
 
 def squared(values: Array) -> Any:
     """The sum of the squares of scalars; 0 where there are none."""
-    return np.asarray(values) @ np.asarray(values) if len(values) else 0.0
+    vector = np.asarray(values)
+    if vector.ndim > 1:
+        return total(vector * vector)
+    return vector @ vector if len(vector) else 0.0
 
 
 def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:

@@ -33,8 +33,8 @@ from linkwise.trajectory.trajectory import Trajectory
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.drawing.render import SIDE, draw_trace, look_at, positions, space, trim
 from linkwise.view.motion import MotionLike, trajectory_of
-from linkwise.view.scene import SceneLayout, build, frames_at, lay_out
-from linkwise.view.scene.scene import MANY
+from linkwise.view.scene.layout import SceneLayout, frames_at, lay_out
+from linkwise.view.scene.scene import MANY, build
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -23,7 +23,7 @@ from linkwise.view.browser.curves import TITLES, groups, svg_plot
 from linkwise.view.browser.painter import BrowserPainter, Track
 from linkwise.view.browser.server import make_server, stop
 from linkwise.view.motion import ShownMotion, motion_of
-from linkwise.view.scene import coordinates
+from linkwise.view.scene.layout import coordinates
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 #: Of one curve.

@@ -29,7 +29,7 @@ from linkwise.view.browser.panel import Panel, free_scales, scales
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.slider_coordinates import SliderCoordinates
 from linkwise.view.motion import motion_of
-from linkwise.view.scene import coordinates, evaluate, lay_out
+from linkwise.view.scene.layout import coordinates, evaluate, lay_out
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 

@@ -22,7 +22,8 @@ from linkwise.spatial.validation import choice, number_within, rows_of, word_of
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.render import draw
 from linkwise.view.plots.workspace_plot import draw_panels
-from linkwise.view.scene import build, coordinates, evaluate, lay_out
+from linkwise.view.scene.layout import coordinates, evaluate, lay_out
+from linkwise.view.scene.scene import build
 from linkwise.view.scene.tessellation import ball
 from linkwise.workspace import Workspace, workspace
 

@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice
 from linkwise.view.drawing.painter import AXES
 from linkwise.view.drawing.render import dress, space
-from linkwise.view.scene import SceneLayout, lay_out
+from linkwise.view.scene.layout import SceneLayout, lay_out
 from linkwise.view.scene.scene import TRIAD
 from linkwise.workspace import Workspace
 from linkwise.workspace import workspace as reachable

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from linkwise.files.formats.mjcf.attributes import ORDER
-from linkwise.files.formats.mjcf.body_plan import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
 from linkwise.files.formats.mjcf.geoms import PARTS, WHOLE
+from linkwise.files.formats.mjcf.losses import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
 from linkwise.files.report import needs_tool_frame, unused_name
 from linkwise.files.xml_tree import element_lines, numbers, real
 from linkwise.mechanism import Mechanism

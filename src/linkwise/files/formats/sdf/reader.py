@@ -15,8 +15,7 @@ from linkwise.errors import FileProblem, Problem, choices, shown
 from linkwise.files.formats.sdf.auto_inertia import DENSITY, summed_solids
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import MOST, WORLD, FrameError, Scope
-from linkwise.files.formats.sdf.joints import Gearbox, SdfJoint
-from linkwise.files.formats.sdf.tree import CLOSURES, JointTree, SdfLink
+from linkwise.files.formats.sdf.tree import CLOSURES, Gearbox, JointTree, SdfJoint, SdfLink
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Description, Reading, body_fields, listed, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
