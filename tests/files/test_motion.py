@@ -364,7 +364,7 @@ def test_positions_alone_are_told_with_what_makes_a_motion_of_them(tmp_path: Pat
     assert alone is not None
     assert np.array_equal(alone[0], t)
     assert np.array_equal(alone[1], q)
-    advice = str(caught.value).rpartition("make them by ")[2].replace("motion.csv", str(tmp_path / "motion.csv"))
+    advice = str(caught.value).rpartition("compute them by ")[2].replace("motion.csv", str(tmp_path / "motion.csv"))
     exec(advice, {"linkwise": linkwise, "q": alone[1], "t": alone[0]})
     again = open_motion(tmp_path / "motion.csv", 2).read()
     assert np.array_equal(again[0], t)

@@ -207,8 +207,8 @@ def _positions_alone(missing: Sequence[MotionColumn], n: int) -> str:
     """What to say of a file that has neither velocities nor accelerations, and how to get them."""
     first, last = missing[0].names[0], missing[-1].names[0]
     make = "linkwise.trajectory.through(q, t).save('motion.csv')"
-    missing_columns = f"velocities and accelerations ({first} ... {last}) are missing"
-    return f"positions alone: {missing_columns}; {make} computes them from q (k, {n}) and t (k,)"
+    columns = f"velocities and accelerations ({first} ... {last}) are missing"
+    return f"positions alone: {columns}; from q (k, {n}) and t (k,) compute them by {make}"
 
 
 def render(

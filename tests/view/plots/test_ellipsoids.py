@@ -165,6 +165,6 @@ def test_the_curves_of_a_motion() -> None:
     motion = lw.trajectory.quintic([0.0], [1.0], 2.0)
     assert [axis.get_ylabel() for axis in trajectory(motion).axes] == [
         "position\n[rad]",
-        "speed\n[rad/s]",
+        "velocity\n[rad/s]",
         "acceleration\n[rad/s²]",
     ]
