@@ -77,7 +77,7 @@ PRINTED = {
     "25_planar_chains.py": "the tip of A3 is at x = 0.0000 m, y = 2.4142 m...= 3 degrees of freedom\nfour-bar: 1 degree of "
     "freedom, open by ...19.4 % occupied;...of 3200 between them 0 collide; 54 mm apart at least\ndrawn: ...\ndrawn: ...\n",
     "26_pictures.py": "the tool goes from [ 0.772 -0.15 0.048] m to [ 0.042 0.479 -0.04 ] m\n"
-    "puma: <Animation GIF: 11 pictures of 320 x ...>\nleg: <Animation GIF: 16 pictures of 320 x ...>\n"
+    "puma: <Animation GIF: 11 frames of 320 x ...>\nleg: <Animation GIF: 16 frames of 320 x ...>\n"
     "drawn: out/pictures\n",
     "27_spacelib_listing.py": "...W04\n 0.0000 -7.8540 0.0000 0.9163\n...\nthe same: True\n",
 }
