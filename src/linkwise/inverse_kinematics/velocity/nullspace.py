@@ -10,13 +10,12 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.arrays import Signature
-from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import RANK, kept
 from linkwise.inverse_kinematics.velocity.task import SINGULAR, check_mechanism
 from linkwise.kernel import trace
 from linkwise.kinematics.manipulability import volume_and_slope
-from linkwise.loops.loop_solver import NEARLY, closing
+from linkwise.loops.loop_solver import closing
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
@@ -123,12 +122,7 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     "The differentiation of pseudo-inverses and nonlinear least squares problems", SIAM J. Numerical Analysis 10(2), 1973).
     """
     loops, units = closing(tree), np.eye(tree.nv)
-    gap = loops.error(q)
-    if not np.all(gap <= NEARLY):
-        raise ArgumentError(
-            f"manipulability_gradient: loops of {tree.name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
-            f" ({loops.size:g} m) and rad; expected at most {NEARLY:g}"
-        )
+    loops.require_closed(q, "manipulability_gradient: ")
     unit = np.array([1.0 / characteristic_length(tree, link) if row < 3 else 1.0 for row in rows])
     jac, slopes = (
         kernel_of(tree, name, None, {"link": link})(q)[(..., list(rows), *[slice(None)] * order)]
