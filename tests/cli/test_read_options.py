@@ -119,7 +119,7 @@ def test_include_root_and_free_armature(linkwise: Callable, tmp_path: Path) -> N
     assert (outside.status, "--include-root names" in outside.out) == (1, True)
     heavy = linkwise("check", "inner/scene.xml", "--include-root", ".")
     assert heavy.status == 0
-    assert linkwise("check", "inner/scene.xml", "--include-root", ".", "--drop-free-armature").status == 0
+    assert linkwise("check", "inner/scene.xml", "--include-root", ".", "--bare-free-joints").status == 0
 
 
 @pytest.mark.parametrize("option", [("--root", "link2"), ("--xacro", "a=b")])

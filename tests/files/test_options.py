@@ -23,7 +23,7 @@ from linkwise.files import ReadOptions
         ("include_root", "/no/such/folder", "/no/such/folder"),
         ("include_root", __file__, "test_options"),
         ("swap_limits", "no", "'no'"),
-        ("drop_free_armature", "false", "'false'"),
+        ("bare_free_joints", "false", "'false'"),
         ("drop_unknown", 1, "1"),
         ("physical", "no", "'no'"),
     ],

@@ -7,6 +7,8 @@ import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -239,6 +241,19 @@ def test_the_usual_place_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_p
 
     monkeypatch.delenv("LINKWISE_CACHE_DIR")
     assert cache.directory() == Path(platformdirs.user_cache_dir("linkwise", appauthor=False)) / "kernels"
+
+
+@on_posix
+@pytest.mark.parametrize("home", [RuntimeError("could not determine the home directory"), "~/.cache/linkwise"])
+def test_a_user_without_a_home_keeps_nothing(home: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container under a number that no user has: versions of platformdirs raise, or leave the ~ as it is."""
+    monkeypatch.delenv("LINKWISE_CACHE_DIR", raising=False)
+    monkeypatch.setattr("platformdirs.user_cache_dir", Mock(side_effect=[home, home, home]))
+    monkeypatch.chdir(tmp_path)
+    assert cache.directory() is None
+    cache.store("key", b"code")
+    assert cache.load("key") is None
+    assert not list(tmp_path.iterdir())
 
 
 def test_many_write_at_once(place: Path) -> None:

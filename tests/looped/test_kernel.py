@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from linkwise.cli.command import Commands
 from linkwise.kernel import cache
 from linkwise.kernel.looped import ProgramLayout
 from linkwise.looped import kernel as sweeps
+from linkwise.spatial.transform import translation
 from linkwise.sweeps.drivers import Sweeps, looped
 from linkwise.sweeps.tables import _passing_places
-from support.random_mechanisms import random_mechanism, random_state
+from support.random_mechanisms import coupled, random_mechanism, random_state, sample
 
 RACE = """
 import numpy as np, linkwise as lw
@@ -179,6 +181,44 @@ def test_a_thousand_bodies() -> None:
     assert max(error, energy, turned) < 1e-12  # (some thousand roundings)
     assert residual < 1e-9  # (accelerations of links at the end of the chain are large)
     assert velocity < 1e-6  # (central differences of positions of some 100 m)
+
+
+def test_joints_that_follow_others_are_called_as_all_are() -> None:
+    """Arguments and outputs of wrong shapes and types are refused as a gufunc does, and nothing is written before."""
+    mech = coupled(sample(3))
+    q, qd, tau = random_state(mech, 1, (5,))
+    mass = mech.kernel("mass_matrix", tier="looped")
+    for wrong in (q[:, :-1], np.ones((5, mech.nq + 1)), 0.5):
+        with pytest.raises(lw.errors.ArgumentError, match=r"mass_matrix: q has the shape"):
+            mass(wrong)
+    with pytest.raises(TypeError, match="Cannot cast"):
+        mass(q, out=np.empty((5, mech.nv, mech.nv), dtype=int))
+    kernel = mech.kernel("forward_dynamics_derivatives", tier="looped")
+    outputs = [np.zeros((5, mech.nv, mech.nv)) for _ in range(3)]
+    with pytest.raises(ValueError, match="operands could not be broadcast"):
+        kernel(q, qd, tau, out=(outputs[0], outputs[1], outputs[2][:4]))
+    assert not any(map(np.any, outputs))
+    results = kernel(q, qd, tau, out=(outputs[0], None, outputs[2]))
+    assert results[0] is outputs[0]
+    assert all(map(np.array_equal, results, kernel(q, qd, tau)))
+    single = mech.kernel("inverse_dynamics", tier="looped")
+    assert np.array_equal(single(q.astype(np.float32), qd, tau), single(q.astype(np.float32).astype(float), qd, tau))
+    known = weakref.ref(mech)
+    del mech, mass, kernel, single
+    gc.collect()
+    assert known() is None, "nothing keeps it"
+
+
+def test_a_singular_mass_matrix_stays_in_its_row() -> None:
+    """Tip of two equal links in the plane, the second turned back twice as far: stretched, it does not move."""
+    first = lw.Link(name="a", axis=(0, 0, 1))
+    second = lw.Link(before=translation(1.0, 0.0, 0.0), axis=(0, 0, 1), mass=1.0, com=(1.0, 0.0, 0.0))
+    mech = lw.Mechanism([first, second.replace(mimic=lw.Mimic("a", -2.0))])
+    for name in ("forward_dynamics", "forward_dynamics_derivatives"):
+        kernel = mech.kernel(name, tier="looped")
+        for part in parts(kernel([[0.3], [0.0], [0.4]], [[1.0]], [[1.0]])):
+            assert np.isfinite(part[[0, 2]]).all()
+            assert np.isnan(part[1]).all()
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "kinetic_energy", "link_poses", "momentum"])

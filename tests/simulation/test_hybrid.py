@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import EndStop, Feedback, Link, Mechanism, Motor, Spring, load, save, simulate
+from linkwise import EndStop, Feedback, Link, Mechanism, Mimic, Motor, Spring, load, save, simulate
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.robots import planar_2r, puma560, slider_crank
 
@@ -178,6 +178,21 @@ def test_friction_and_stops_together_keep_the_account() -> None:
     assert np.abs(motion.q[:, 1]).max() <= 1.0 + 1e-9
     assert np.all(motion.qd[-1] == 0.0)
     assert np.abs(motion.energy_error).max() < 1e-6
+
+
+@pytest.mark.parametrize("ratio", [-3.0, 0.0, 0.5])
+@pytest.mark.usefixtures("uncompiled")
+def test_friction_of_a_joint_that_follows_another_acts_by_its_ratio(ratio: float) -> None:
+    """Unequal sides: it slows the leader down as the friction of `forward_dynamics` does, and holds it at the breakaway."""
+    motor, stop = Motor(coulomb=(0.3, -0.7), breakaway=(0.4, -0.9)), EndStop("b", restitution=0.5, limits=(-90.0, 90.0))
+    follower = Link(name="b", parent="a", mass=1.0, mimic=Mimic("a", ratio), motor=motor)
+    pair = Mechanism([Link(name="a", inertia=(1, 1, 1)), follower], gravity=(0, 0, 0), springs=[stop])
+    for sign in (1.0, -1.0):
+        slowed = sticking(pair, [0.0], [sign], t=(0.2, 0.1)).qd[-1] - sign
+        assert slowed == pytest.approx(0.2 * pair.forward_dynamics([0.0], [sign], [0.0]), rel=1e-12, abs=1e-12)
+        hold = abs(ratio) * (0.4 if sign * ratio > 0 else 0.9)
+        moves = [sticking(pair, torque=[sign * hold * part], t=(0.2, 0.1)).qd[-1].any() for part in (0.99, 1.01)]
+        assert moves == [False, ratio != 0.0]
 
 
 def test_what_rests_against_a_stop_leaves_when_it_is_pulled() -> None:

@@ -46,7 +46,16 @@ class MujocoTwin:
         self.moving = [-1] if mech.floating else []  # (the base too)
         self.moving += [k for k, link in enumerate(mech.links) if link.moves]
         self.joints = [k for k in range(model.njnt) if k not in self.held]
-        names = [model.joint(k).name for k in self.joints]
+        self.addresses: list[tuple[int, int]] = []  # (of coordinates and of velocities, for each of ours)
+        names = []
+        for k in self.joints:
+            place, speed, name = int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k]), model.joint(k).name
+            link = self.moving[len(self.addresses)]
+            free = model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE
+            spread = free and link >= 0 and mech.links[link].joint != "floating"
+            for at in range(4 if spread else 1):  # (three slides and a ball)
+                self.addresses.append((place + at, speed + at))
+                names.append(name and name + ("_x", "_y", "_z", "")[at] if spread else name)
         assert len(names) == len(self.moving)
         pairs = list(zip(names, self.moving, strict=True))
         assert all(k < 0 or name in ("", mech.links[k].coordinate_name) for name, k in pairs)
@@ -90,9 +99,8 @@ class MujocoTwin:
             yield residual(f"tensor of body {k}", body.tensor, tensor, 1e-12)
 
     def _compare_limits(self) -> None:
-        joints = [
-            j for j, k in zip(self.joints, self.moving, strict=True) if k >= 0 and not self.mech.links[k].has_quaternion
-        ]
+        owners = [int(self.model.dof_jntid[speed]) for _, speed in self.addresses]
+        joints = [j for j, k in zip(owners, self.moving, strict=True) if k >= 0 and not self.mech.links[k].has_quaternion]
         ranges = [self.model.jnt_range[k] if self.model.jnt_limited[k] else (-np.inf, np.inf) for k in joints]
         if not self.mech.coupled:
             assert np.allclose(
@@ -112,8 +120,7 @@ class MujocoTwin:
         lag, free = np.zeros(model.nv), {at.link: at for at in mech.manifold_joints}
         for j, value in self.held.items():
             data.qpos[model.jnt_qposadr[j]] = model.qpos0[model.jnt_qposadr[j]] + value
-        for j, k in zip(self.joints, self.moving, strict=True):
-            place, speed = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+        for (place, speed), k in zip(self.addresses, self.moving, strict=True):
             if k not in free:
                 spread[speed, mech.nv - mech.n + mech.coordinates[k]] = mech.followers[k].ratio
                 data.qpos[place] = mech.joint_coordinates(k, q)

@@ -46,7 +46,7 @@ _WORDS = {
     r"\bpackage_dirs names its folder": "--package-dir names its folder",
     r"\binclude_root names": "--include-root names",
     r"\bswap_limits=True": "--swap-limits",
-    r"\bdrop_free_armature=True": "--drop-free-armature",
+    r"\bbare_free_joints=True": "--bare-free-joints",
     r"\bdrop_unknown=True": "--drop-unknown",
 }
 
@@ -61,7 +61,7 @@ class ReadingOptions:
         What a Denavit-Hartenberg table (.csv) means.
     any_inertia : bool
         Whether inertias are taken that no body can have.
-    root, xacro, package_dir, include_root, swap_limits, drop_free_armature, drop_unknown
+    root, xacro, package_dir, include_root, swap_limits, bare_free_joints, drop_unknown
         As in `linkwise.files.ReadOptions`.
     """
 
@@ -81,7 +81,7 @@ class ReadingOptions:
     )  # fmt: skip
     include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
     swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
-    drop_free_armature: bool = _option("Leave out the armature of a free joint of an MJCF file.", False, is_flag=True)
+    bare_free_joints: bool = _option("Leave out forces and armature of free joints of an MJCF file.", False, is_flag=True)
     drop_unknown: bool = _option("Leave out what has no counterpart here, as some equalities of MJCF.", False, is_flag=True)
 
     @classmethod
@@ -92,7 +92,7 @@ class ReadingOptions:
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword options of `linkwise.files.read`."""
-        same = ("root", "xacro", "include_root", "swap_limits", "drop_free_armature", "drop_unknown")
+        same = ("root", "xacro", "include_root", "swap_limits", "bare_free_joints", "drop_unknown")
         named = {name: getattr(self, name) for name in same}
         return {"physical": not self.any_inertia, "package_dirs": self.package_dir, **named}
 

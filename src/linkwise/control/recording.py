@@ -22,6 +22,7 @@ from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.csv_motion import name_and_unit
+from linkwise.files.csv_results import quoted
 from linkwise.files.npz import NUMBERS, TEXT, check_limit, numbers, read_archive, write_archive
 from linkwise.files.report import some
 from linkwise.files.text import read_text, refused
@@ -37,7 +38,7 @@ ROWS = 1 << 10
 def _csv_lines(table: Recording) -> Iterator[str]:
     """The text of the file, in parts."""
     heads = [*CLOCK, *(f"{name} [{_unit(channel)}]" for channel in table.channels for name in channel.elements)]
-    yield ",".join(map(_quoted, heads)) + "\n"
+    yield ",".join(map(quoted, heads)) + "\n"
     kinds = [channel for channel in table.channels for _ in channel.elements]
     for start in range(0, len(table.times), ROWS):
         part = slice(start, start + ROWS)
@@ -96,7 +97,7 @@ def _cells(channel: Channel, column: FloatArray) -> Iterator[str]:
         return map(repr, column.tolist())
     if channel.kind == "int":
         return map(str, channel.codes(column).tolist())
-    words = [_quoted(word) for word in (channel.choices if channel.kind == "choice" else BOOLS)]
+    words = [quoted(word) for word in (channel.choices if channel.kind == "choice" else BOOLS)]
     return (words[code] for code in channel.codes(column).tolist())
 
 
@@ -158,10 +159,6 @@ def _is_one(cell: str, codes: Mapping[str, float], channel: Channel) -> bool:
         return "_" not in cell and channel.admits(np.asarray(float(cell)))
     except ValueError:
         return False
-
-
-def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"' if any(c in cell for c in ',"\r\n;') else cell
 
 
 def _wrong(path: str | Path, line: int, message: str) -> FileError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from linkwise.control.constraints import CONVENTIONS
@@ -38,14 +39,10 @@ def _list_of_numbers(value: Any) -> Any:
     return value if isinstance(value, list) and all(any_number(number) is not None for number in value) else None
 
 
-def _names(value: Any) -> Any:
-    return value if isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value) else None
-
-
 BOUND = Kind("a number > 0, or inf", lambda value: None if any_number(value) is None else value)
 PAIRS = Kind(
     "a list of pairs of names of links in quotes",
-    list_of(_names),
+    list_of(list_of(TEXT.parse, 2)),
     lambda pairs: "[" + ", ".join(f"[{text(pair[0])}, {text(pair[1])}]" for pair in pairs) + "]",
 )
 LIST = Kind("a list of numbers", _list_of_numbers, row)
@@ -106,15 +103,11 @@ CLEAR = Schema(
 )
 
 
-def _obstacle(**values: Any) -> Shape:
-    return Shape("world", **values)
-
-
 OBSTACLE = Schema(
     Field("name", TEXT, doc="obstacle1, obstacle2, ... if missing"),
     Field("kind", word(*(kind for kind in SIZES if kind != "mesh")), doc="its geometry", required=True),
     *(SHAPE.fields[key] for key in ("size", "origin", "colour")),
-    make=_obstacle,
+    make=partial(Shape, "world"),
 )
 TOP = Schema(
     Field("format", TEXT, doc=f'"{FORMAT}"'),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from linkwise.algorithm import kernel_of
@@ -9,7 +11,7 @@ from linkwise.dynamics.length_inertias import length_inertia_matrix
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import ModelError, Problem
-from linkwise.model.body import moving_bodies
+from linkwise.model.body import Body, moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.coupling import coupling
 from linkwise.model.inertia import Inertia
@@ -45,6 +47,8 @@ def _find_inertia(tree: Tree) -> None:
         if numbers is None:
             break
         matrix, sums = _mass_matrix(numbers, q), _summed(numbers, q)
+        if (_pivots(matrix[::-1, ::-1])[::-1] > LEAST * sums).all():
+            continue
         for k in reversed(range(len(matrix))):
             pivot, least = abs(matrix[k, k]) if tree.symbols else matrix[k, k], LEAST * sums[k]
             if not pivot > least:
@@ -52,26 +56,59 @@ def _find_inertia(tree: Tree) -> None:
             matrix[:k, :k] -= np.outer(matrix[:k, k], matrix[k, :k]) / pivot
 
 
-def _every_body_has_inertia(tree: Tree) -> bool:
-    """Whether each body moves some inertia of its own, whichever way its joint moves it.
+def _pivots(matrix: FloatArray) -> FloatArray:
+    """What is left of the diagonal (..., n) when all before is eliminated; NaN where one is not positive."""
+    try:
+        return np.asarray(np.square(np.diagonal(np.linalg.cholesky(matrix), axis1=-2, axis2=-1)))
+    except np.linalg.LinAlgError:
+        return np.full(matrix.shape[:-1], np.nan)
 
-    Then a pivot is no less than the smallest moment of inertia of its body about its centre of mass, or than its mass. What
-    adds up to it is no more than if all mass were at the end of the chain of all bodies.
+
+def _every_body_has_inertia(tree: Tree) -> bool:
+    """Whether each body moves some inertia of its own, or that of the body that the next parts of its joint move.
+
+    Then a pivot is no less than the smallest moment of inertia of its body about its centre of mass, or than its mass; of
+    parts of a joint, than without all that their body carries. What adds up to it is no more than if all mass were at the
+    end of the chain of all bodies.
     """
     bodies = moving_bodies(tree).bodies
     if not bodies:
         return True
     inertias = np.array([body.inertia for body in bodies], dtype=np.float64)
+    reach = sum(float(np.linalg.norm(body.placement[:3, 3])) for body in bodies)
+    reach += sum(abs(body.pitch) if body.joint is None else 2.0 for body in bodies)  # (coordinates are 1 at most)
+    mass = inertias[:, 3, 3]
+    most = float(np.trace(inertias[:, :3, :3], axis1=1, axis2=2).sum()) + float(mass.sum()) * (1.0 + reach) ** 2
+    joints: dict[int, list[Body]] = {}
+    for body in bodies:
+        joints.setdefault(body.link, []).append(body)
+    parts: dict[int, list[list[Body]]] = {}
+    for joint in joints.values():
+        parts.setdefault(len(joint), []).append(joint)
+    if not all((_pivots(_alone(each)) > LEAST * most).all() for count, each in parts.items() if count > 1):
+        return False
+    inertias = np.array([joint[-1].inertia for joint in joints.values()], dtype=np.float64)
     mass = inertias[:, 3, 3]
     if not (mass > 0.0).all():
         return False
     first = inertias[:, :3, 3]
     second = inertias[:, :3, :3] - first[:, :, None] * first[:, None, :] / mass[:, None, None]
     moments = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
-    slides = sum(10.0 for body in bodies if body.advances)
-    reach = sum(float(np.linalg.norm(body.placement[:3, 3])) for body in bodies) + slides
-    most = float(np.trace(inertias[:, :3, :3], axis1=1, axis2=2).sum()) + float(mass.sum()) * (1.0 + reach) ** 2
     return bool(np.linalg.eigvalsh(moments)[:, 0].min() > LEAST * most and mass.min() > LEAST * float(mass.sum()))
+
+
+def _alone(joints: Sequence[Sequence[Body]]) -> FloatArray:
+    """The mass matrices (J, n, n) of joints of n parts that move one body each, the last part first, in some configuration.
+
+    In the axes of the body, X and Y the 4x4 matrices of two motions, an element is tr(X J Y').
+    """
+    motions, way = [], np.eye(4)
+    for parts in reversed(list(zip(*joints, strict=True))):
+        screw = np.array([[(0, -b.turn, 0, 0), (b.turn, 0, 0, 0), (0, 0, 0, b.pitch), (0, 0, 0, 0)] for b in parts], float)
+        motions.append(np.linalg.inv(way) @ screw @ way)
+        way = np.array([body.placement for body in parts]) @ way
+    moved = np.array([joint[-1].inertia for joint in joints])
+    return np.asarray(np.einsum("iJab,Jbc,jJac->Jij", motions, moved, motions, optimize=True))
 
 
 def _mass_matrix(tree: Tree, q: FloatArray) -> FloatArray:

@@ -121,7 +121,8 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
         upper = np.array([[inertia[i, j] * (0.5, 1.0)[j > i] if j >= i else 0.0 for j in range(4)] for i in range(4)])
         kinetic = kinetic + sum(row @ (upper @ row) for row in rate)  # J is symmetric: each product is taken once
         moment = moment + pose @ inertia[:, 3]
-    for drive, speed in zip(tree.drives, _drive_speeds(tree, qd), strict=True):
+    for drive, ratio in zip(tree.drives, tree.drive_ratios, strict=True):
+        speed = ratio * qd[tree.nv - tree.n + drive.coordinate]
         motor, spin = drive.motor, drive.motor.gear_ratio * speed
         kinetic = kinetic + 0.5 * (motor.inertia * (spin * spin))
         if drive.carrier is not None:
@@ -168,9 +169,3 @@ def _masses(tree: Tree, poses: dict[int, Array]) -> Iterator[tuple[Array, Array]
     bodies += [(drive.motor.locked, poses[drive.carrier]) for drive in tree.drives if drive.carrier is not None]
     bodies.append((tree.payload, np.asarray(poses[tree.tool_index] @ tree.tool)))
     return ((body.pseudo, pose) for body, pose in bodies if not body.is_zero)
-
-
-def _drive_speeds(tree: Tree, qd: Sequence[Any]) -> list[Any]:
-    """The speed of the joint that each motor drives."""
-    ratios = {link.coordinate_name: joint.ratio for link, joint in zip(tree.links, tree.followers, strict=True)}
-    return [ratios.get(drive.joint, 1.0) * qd[tree.nv - tree.n + drive.coordinate] for drive in tree.drives]

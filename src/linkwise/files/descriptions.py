@@ -41,7 +41,7 @@ def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
         Whether every inertia must be that of a body that can exist (unless the file marks it ``physical = false``).
         False accepts a .DAT in which only the moments that matter were filled in, and the wrong tensors of many a URDF.
     **options
-        ``root``, ``xacro``, ``package_dirs``, ``include_root``, ``swap_limits``, ``drop_free_armature``,
+        ``root``, ``xacro``, ``package_dirs``, ``include_root``, ``swap_limits``, ``bare_free_joints``,
         ``drop_unknown``: see
         `linkwise.files.ReadOptions`.
 

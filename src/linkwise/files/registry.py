@@ -52,7 +52,7 @@ class Options(TypedDict, total=False):
     package_dirs: Folders
     include_root: str | Path | None
     swap_limits: bool
-    drop_free_armature: bool
+    bare_free_joints: bool
     drop_unknown: bool
 
 
@@ -76,8 +76,8 @@ class ReadOptions:
         a text: the folder that included files are looked up from.
     swap_limits : bool
         Whether reversed limits of a URDF or SDF (lower above upper) are exchanged, with a remark.
-    drop_free_armature : bool
-        Whether the armature of a free joint of an MJCF file is left out, with a remark.
+    bare_free_joints : bool
+        Whether armature, damping, friction and spring of free joints of an MJCF file are left out, with a remark.
     drop_unknown : bool
         Whether what has no counterpart here, or is not there, is left out with a remark, as other programs do in silence:
         equalities of MJCF (what they tie moves freely), a ``<mimic>`` of URDF that names no joint with a coordinate (so it
@@ -103,7 +103,7 @@ class ReadOptions:
     package_dirs: Folders = ()
     include_root: str | Path | None = None
     swap_limits: bool = False
-    drop_free_armature: bool = False
+    bare_free_joints: bool = False
     drop_unknown: bool = False
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class ReadOptions:
             _require_folder("package_dirs", folder)
         if self.include_root is not None:
             _require_folder("include_root", self.include_root)
-        for name in ("physical", "swap_limits", "drop_free_armature", "drop_unknown"):
+        for name in ("physical", "swap_limits", "bare_free_joints", "drop_unknown"):
             flag(name, getattr(self, name))
         self.arguments()
 

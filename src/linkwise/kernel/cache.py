@@ -47,7 +47,11 @@ def directory() -> Path | None:
         return Path(chosen) if chosen else None
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("linkwise", appauthor=False)) / "kernels"
+    try:
+        place = Path(platformdirs.user_cache_dir("linkwise", appauthor=False))
+    except RuntimeError:  # (neither the environment nor the system knows a home of this user)
+        return None
+    return place / "kernels" if place.is_absolute() else None
 
 
 def load(key: str) -> bytes | None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import inspect
+import signal
 import struct
 import sys
+import threading
+import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +88,70 @@ def signature(tape: Tape | Face) -> str:
         return ",".join("(" + ",".join(str(size) if size else "none" for size in shape) + ")" for shape in shapes)
 
     return f"{group(list(tape.inputs.values()))}->{group(list(tape.outputs.values()))}"
+
+
+def python_loop(face: Tape | Face, dtype: str, run: Callable[[int, int, int, int], None]) -> Any:
+    """A function of Python as the inner loop of a gufunc; where it fails, all outputs are NaN, and Python says why.
+
+    Nothing that it raises comes out of NumPy. So an interrupt waits until the main thread has left the loop.
+    """
+
+    def loop(args: int, dimensions: int, steps: int, data: int) -> None:
+        try:
+            run(args, dimensions, steps, data)
+        except BaseException as error:
+            for output in loop_arrays(face, dtype, args, dimensions, steps)[len(face.inputs) :]:
+                output[...] = np.nan
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            threading.Thread(target=_interrupt_after, args=(sys._getframe(),), daemon=True).start()
+
+    return LOOP(loop)
+
+
+def _interrupt_after(frame: Any) -> None:
+    """Interrupt the main thread when it is not in a call any more."""
+    main = threading.main_thread().ident or 0
+    while frame in _calls(sys._current_frames().get(main)):
+        time.sleep(1e-3)
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)  # (which ends a system call that it waits in too)
+    else:
+        _thread.interrupt_main()
+
+
+def _calls(frame: Any) -> Iterator[Any]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def loop_arrays(face: Tape | Face, dtype: str, args: int, dimensions: int, steps: int) -> list[Any]:
+    """The rows of all inputs and outputs that an inner loop is called with, as arrays."""
+    shapes: list[Any] = [*face.inputs.values(), *face.outputs.values()]
+    rows = ctypes.c_ssize_t.from_address(dimensions).value
+    pointers = (ctypes.c_void_p * len(shapes)).from_address(args)
+    strides = (ctypes.c_ssize_t * (len(shapes) + sum(map(len, shapes)))).from_address(steps)
+    results, first = [], len(shapes)
+    for k, shape in enumerate(shapes):
+        inner = strides[first : first + len(shape)]
+        first += len(shape)
+        results.append(_view(pointers[k], (rows, *shape), (strides[k], *inner), np.dtype(dtype)))
+    return results
+
+
+class _At:
+    """Memory at an address, as NumPy's array interface describes it."""
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__array_interface__ = interface
+
+
+def _view(address: int | None, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    if not prod(shape):
+        return np.empty(shape, dtype)
+    interface = {"version": 3, "data": (address, False), "shape": shape, "strides": strides, "typestr": dtype.str}
+    return np.asarray(_At(interface))
 
 
 @cache

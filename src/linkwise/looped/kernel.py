@@ -19,6 +19,7 @@ from linkwise.kernel import cache as disk
 from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, entry, gufunc
+from linkwise.kernel.backends.numpy import python_gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
 from linkwise.kernel.kernel import DerivativeProduct
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
@@ -197,7 +198,8 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
-        return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
+        computed = Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
+        return python_gufunc(kernel.tape, computed, kernel.doc)
     return gufunc(kernel.code, data(), kernel.doc)
 
 
@@ -222,7 +224,7 @@ def data_of(
 
 
 class Coupled:
-    """A function of a mechanism with joints that follow others, by that of the mechanism with every joint free.
+    """A function of rows of a mechanism with joints that follow others, by that of the mechanism with every joint free.
 
     Numbers are spread and gathered element by element, so that a batch gives what a loop gives.
     """
@@ -232,51 +234,39 @@ class Coupled:
         self.kernel = LoopedKernel(self.coupling.uncoupled, declared, options)
         self.spread = _Spread(self.coupling)
 
-    def __call__(self, *args: Any, out: Any = None) -> Any:
-        """Compute, as the gufunc does."""
+    def __call__(self, *args: FloatArray) -> tuple[FloatArray, ...]:
+        """Compute many rows."""
         shapes = self.declared.inputs.values()
-        arrays = [self.spread.out(np.asarray(arg), shape) for arg, shape in zip(args, shapes, strict=True)]
-        results = self.kernel(*arrays)
+        results = self.kernel(*(self.spread.out(arg, shape) for arg, shape in zip(args, shapes, strict=True)))
         parts = results if isinstance(results, tuple) else (results,)
-        pairs = zip(parts, self.declared.outputs.values(), strict=True)
-        return _delivered(tuple(self.spread.gathered(part, shape) for part, shape in pairs), out)
+        return tuple(map(self.spread.gathered, parts, self.declared.outputs.values()))
 
 
 class CoupledAcceleration:
     """Forward dynamics of a mechanism with joints that follow others, or its derivatives.
 
     M qdd = tau - bias, with what `Coupled` gives of both; M is solved with by LAPACK, for it has no zeros that are known.
+    The gufunc that holds it must not lead back to the mechanism, for the garbage collector does not look into one.
     """
 
     def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
-        self.tree, self.derivatives = tree, declared.name.endswith("derivatives")
-        loaded = "external" in declared.inputs
-        self.efforts = self._looped("inverse_dynamics_external" if loaded else "inverse_dynamics", options)
-        self.mass = self._looped("mass_matrix", {})
+        stem = "inverse_dynamics"
+        efforts = algorithm.with_external(stem) if "external" in declared.inputs else stem
+        self.efforts = Coupled(tree, algorithm.find(efforts), options)
+        self.mass = Coupled(tree, algorithm.find("mass_matrix"), {})
+        slopes = f"{stem}_derivatives" if declared.name.endswith("derivatives") else None
+        self.slopes = Coupled(tree, algorithm.find(slopes), {}) if slopes else None
 
-    def _looped(self, name: str, options: Mapping[str, Any]) -> Kernel:
-        return algorithm.kernel_of(self.tree, name, None, options, "looped")
-
-    def __call__(self, q: Any, qd: Any, tau: Any, *external: Any, out: Any = None) -> Any:
-        """Compute, as the gufunc does."""
-        mass = self.mass(q)
-        left = np.asarray(tau) - self.efforts(q, qd, np.zeros_like(qd), *external)
-        qdd = np.linalg.solve(mass, left[..., None])[..., 0]
-        results: tuple[FloatArray, ...] = (qdd,)
-        if self.derivatives:
-            by_q, by_qd, mass = self._looped("inverse_dynamics_derivatives", {})(q, qd, qdd)
-            results = (-np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass))
-        return _delivered(results, out)
-
-
-def _delivered(results: tuple[FloatArray, ...], out: Any) -> Any:
-    """Results as a gufunc returns them; in arrays that were given for them."""
-    if out is not None:
-        targets = out if isinstance(out, tuple) else (out,)
-        for target, value in zip(targets, results, strict=True):
-            target[...] = value
-        results = targets
-    return results if len(results) > 1 else results[0]
+    def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
+        """Compute many rows."""
+        (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
+        with np.errstate(invalid="ignore"):  # (NumPy would leave all rows for a singular matrix in one of them)
+            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+        qdd: Any = np.linalg.solve(mass, (tau - efforts)[..., None])[..., 0]
+        if self.slopes is None:
+            return (qdd,)
+        by_q, by_qd, _ = self.slopes(q, qd, qdd)
+        return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
 
 
 class _Spread:

@@ -294,6 +294,12 @@ class Tree(LinkTree):
         return self.memo("model", "coordinates", lambda: tuple(joint.coordinate for joint in self.followers))
 
     @property
+    def drive_ratios(self) -> tuple[float, ...]:
+        """Of each of the `drives`, the velocity of its joint per velocity of the coordinate that this one follows."""
+        ratios = {link.coordinate_name: joint.ratio for link, joint in zip(self.links, self.followers, strict=True)}
+        return tuple(ratios.get(drive.joint, 1.0) for drive in self.drives)
+
+    @property
     def coupled(self) -> bool:
         """Whether a joint follows another."""
         return self.memo("model", "coupled", lambda: any(link.mimic for link in self.links))

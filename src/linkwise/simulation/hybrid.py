@@ -61,19 +61,19 @@ class UnilateralLaws:
         forward, backward, upward, downward = np.zeros((4, tree.nv))
         restitution = np.zeros((tree.nv, 2))
         limits = np.tile([-np.inf, np.inf], (tree.nv, 1))
-        for drive in tree.drives:
+        for drive, ratio in zip(tree.drives, tree.drive_ratios, strict=True):
             up, down = drive.motor.reflected_coulomb
             if up < 0 or down > 0:
                 name = tree.speed_names[first + drive.coordinate]
                 raise ArgumentError(f"simulate: the Coulomb friction of {name!r} is {(up, down)}; expected >= 0 and <= 0")
-            forward[first + drive.coordinate] += up
-            backward[first + drive.coordinate] += down
-            up, down = drive.motor.reflected_breakaway
-            upward[first + drive.coordinate] += up
-            downward[first + drive.coordinate] += down
+            for sides, sums in (((up, down), (forward, backward)), (drive.motor.reflected_breakaway, (upward, downward))):
+                for total, side in zip(sums, sides if ratio >= 0 else sides[::-1], strict=True):
+                    total[first + drive.coordinate] += ratio * side
         for term in tree.force_terms:
             if isinstance(term.element, EndStop) and term.element.impulsive and term.element.limits:
                 ((k, ratio),) = term.ratios
+                if not ratio:  # (a joint that follows another with the ratio 0 stands still)
+                    continue
                 ends = sorted((end - term.shift) / ratio for end in term.element.limits)
                 for side, end in enumerate(ends):
                     if (end > limits[first + k, 0]) if side == 0 else (end < limits[first + k, 1]):

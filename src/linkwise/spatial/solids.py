@@ -6,6 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.spatial_vectors import around
+
 
 class Solid(NamedTuple):
     """A body of density 1 in its own axes, z along what is long: its mass and its moments about its centre."""
@@ -124,3 +129,21 @@ def _sum(a: Solid, b: Solid) -> Solid:
     """Two bodies with the same centre."""
     x, y, z = (p + q for p, q in zip(a.moments, b.moments, strict=True))
     return Solid(a.mass + b.mass, (x, y, z))
+
+
+def summed(bodies: Sequence[tuple[FloatArray, float, FloatArray]]) -> tuple[float, FloatArray, FloatArray]:
+    """Mass, centre and tensor about it of bodies together, by parallel axes; each is its centre, mass and tensor about that.
+
+    Examples
+    --------
+    >>> ball = np.eye(3)
+    >>> mass, centre, tensor = summed([(np.array([1.0, 0.0, 0.0]), 2.0, ball), (np.array([-1.0, 0.0, 0.0]), 2.0, ball)])
+    >>> mass, centre.tolist(), np.diag(tensor).tolist()
+    (4.0, [0.0, 0.0, 0.0], [2.0, 6.0, 6.0])
+    """
+    centres, masses, tensors = (np.array(column) for column in zip(*bodies, strict=True))
+    mass = masses.sum()
+    centre = masses @ centres / mass
+    arms = centres - centre
+    tensor = tensors.sum(axis=0) + around(masses * arms.T @ arms)
+    return float(mass), centre, 0.5 * (tensor + tensor.T)

@@ -35,6 +35,9 @@ NEIGHBOURS = 4
 #: each time, and as many that are kept; and the share of places of which so few are reached that no more are tried.
 BATCHES, STARTS, FEW = 8, 8, 1e-3
 
+#: So many standard deviations of the share of places that are reached count as uncertain.
+DEVIATIONS = 3.0
+
 Places = npt.NDArray[np.intp]
 
 
@@ -179,6 +182,34 @@ class Cells:
             if last <= FEW * len(cells):
                 break
         return hit, last
+
+    def measured(self, rng: np.random.Generator, places: int) -> tuple[float, float]:
+        """Volume (m3) or plane area (m2) of what is reached, and its uncertainty, by so many places in each stratum.
+
+        By stratified sampling (W. G. Cochran, *Sampling Techniques*, 3rd ed. 1977, chapter 5): cells that the border
+        may pass through are one stratum, those within the other. Each share has the variance of a binomial one; and
+        as many places as the last aims reached may be reached by further ones.
+        """
+        grid = self.grid
+        full = self.covered()[1] >= 0
+        border = grid.near(~full) & full | grid.near(full) & ~full
+        for axis, count in enumerate(grid.shape):  # (the sides of the map just touch what is reached)
+            if count > 1 and not (grid.has_axis and axis == 2):
+                border[(slice(None),) * axis + ([0, -1],)] = True
+        sizes = np.broadcast_to(grid.sizes(), grid.shape)
+        size = variance = missed = 0.0
+        for stratum in (border, full & ~border):
+            volumes = np.where(stratum, sizes, 0.0).ravel()
+            total = float(volumes.sum())
+            if not total:
+                continue
+            chosen = rng.choice(len(volumes), places, p=volumes / total)
+            hit, last = self.probe(rng, chosen, grid.places(rng, chosen))
+            likely = (hit.sum() + 1.0) / (places + 2.0)
+            size += total * float(hit.mean())
+            variance += total**2 * likely * (1.0 - likely) / places
+            missed += total * last / places
+        return size, DEVIATIONS * float(np.sqrt(variance)) + missed
 
     def _aimed(
         self,

@@ -17,7 +17,6 @@ from linkwise.workspace.cells import Cells, climb
 from linkwise.workspace.closed_postures import ClosedPostures
 from linkwise.workspace.grid import Chart, Extent, Grid, grid_of
 from linkwise.workspace.postures import Postures, pointing_of, with_ranges
-from linkwise.workspace.size import measured
 
 #: Postures with less than this share of the greatest manipulability count as near a singular one.
 NEAR = 0.01
@@ -199,7 +198,7 @@ def workspace(
     Notes
     -----
     T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. For the size see
-    `linkwise.workspace.size.measured`.
+    `linkwise.workspace.cells.Cells.measured`.
 
     Examples
     --------
@@ -243,7 +242,7 @@ def _explored(postures: Postures, samples: int, seed: int, cells: int, effort: E
         drawn = postures.draw(rng, min(effort.share, samples))
         missed = archive.missed(drawn)
         archive.take(drawn)
-        size, error = measured(rng, archive, count)
+        size, error = archive.measured(rng, count)
         measures = dimension, size, error + missed * size
     return _result(postures, rng, archive, samples, effort, measures)
 

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Loop, Mechanism, Motor, Spring, robots
+from linkwise.dynamics.closed_loops.nullspace import driven_motions
+from linkwise.dynamics.closed_loops.tape import closed_tape
 from linkwise.errors import ArgumentError
+from linkwise.kernel import Kernel
 from linkwise.loops import Linkage
+from linkwise.spatial.transform import translation
 from support.loop_mechanisms import bundled
 from support.random_mechanisms import relative
 
@@ -145,6 +149,23 @@ def test_batches_and_other_driven_coordinates() -> None:
     assert all(np.array_equal(table[k], alone[k][i]) for i, table in enumerate(batch) for k in (0, 1))
     by_rocker = motion.mech.inverse_dynamics_second_derivatives(*states[0], driven=["rocker"])
     assert np.abs(by_rocker[3]).max() > 0.0
+
+
+def test_the_speed_of_a_ball_joint_drives() -> None:
+    """The mass matrix by differences along what they lead, to the square of the step; and the efforts as a tape."""
+    body = {"mass": 1.0, "com": (0.1, 0.0, 0.02), "inertia": (1e-3, 2e-3, 2e-3)}
+    bar = Link(name="bar", joint="revolute", axis=(0, 1, 0), parent="base", before=translation(0.3), **body)
+    loop = Loop("point", "ball", "bar", translation(0, 0, 0.2), translation(-0.3, 0, 0.2))
+    mech = Mechanism([Link(name="ball", joint="ball", **body), bar], loops=[loop])
+    q, driven = mech.neutral, ["ball_wz"]
+    led = driven_motions(mech, q, driven, "test").map
+    still, step = np.zeros(mech.nv), 1e-4
+    tables = mech.inverse_dynamics_second_derivatives(q, still, still, driven)
+    for k, way in enumerate(led.T):
+        ahead, behind = (mech.reduced_mass_matrix(mech.integrate(q, way, sign * step), driven) for sign in (1, -1))
+        assert np.allclose(tables[3][..., k], (ahead - behind) / (2 * step), atol=1e-6)
+    tape = Kernel(closed_tape(mech, "inverse_dynamics", driven), "numpy")
+    assert np.allclose(tape(q, still, still), mech.actuator_efforts(q, still, still, driven), atol=1e-12)
 
 
 def test_malformed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates
 from linkwise.dynamics.closed_loops.nullspace import DrivenMotions, cut_open, driven_motions
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.dynamics.mass_matrix import mass_matrix
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, members
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.configuration import derivative_by_vector, tangent_derivative
 from linkwise.kinematics.loop_constraints import closure_bias, closure_jacobian
-from linkwise.loops.linkage import Linkage
+from linkwise.loops.loop_solver import LoopEquations, closed_samples, closing
 from linkwise.loops.step_kernels import LinkageEquations
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
+from linkwise.spatial.linear import independent_columns, rank_of
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import vectors
 
@@ -117,7 +119,7 @@ def _tables(
 
 def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:
     """The four tables and the reduced mass matrix, compiled; ``whole``, or with weights summed over the rows."""
-    equations = Linkage(mechanism, [k - (mechanism.nv - mechanism.n) for k in at]).equations
+    equations = driven_equations(mechanism, at)
     m, tree = len(at), cut_open(mechanism)
 
     def tables(q: Array, ud: Array, udd: Array, weights: Array | None = None) -> tuple[Array, ...]:
@@ -153,6 +155,30 @@ def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:
     outputs = {**dict.fromkeys(names, shape), "mass": (m, m)}
     inputs = {"q": (mechanism.nq,), "ud": (m,), "udd": (m,), **({} if whole else {"weights": (m,)})}
     return Kernel(trace(tables, "closed_inverse_dynamics_second_derivatives", inputs, outputs))
+
+
+class _AllEquations(LoopEquations):
+    """Closure equations by all speeds, also those of bodies that loops do not run through."""
+
+    @cached_property
+    def manifold(self) -> tuple[ManifoldJoint, ...]:
+        """All joints with quaternions."""
+        return self.mechanism.manifold_joints
+
+
+def driven_equations(mechanism: Tree, at: Sequence[int]) -> LinkageEquations:
+    """The equations by which the other speeds follow those at some indices, as many as there are degrees of freedom.
+
+    Unlike those of a `Linkage`, also speeds of joints with quaternions and of a floating base.
+    """
+    task, passive = _AllEquations(mechanism, closing(mechanism).size), [k for k in range(mechanism.nv) if k not in at]
+    tables = task.jacobian(closed_samples(closing(mechanism)))[..., passive]
+    able = [table for table in tables if rank_of(np.linalg.svd(table, compute_uv=False)) == len(passive)]
+    if not able:
+        names = members(mechanism.speed_names[k] for k in at)
+        raise ArgumentError(f"{names} cannot drive {mechanism.name!r}; expected as many speeds as degrees of freedom")
+    rows = independent_columns(np.swapaxes(np.array(able), -1, -2), len(passive))
+    return LinkageEquations(task, tuple(at), tuple(passive), rows)
 
 
 def driven_map(equations: LinkageEquations, q: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from linkwise.algorithm import labels
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_speeds
-from linkwise.dynamics.closed_loops.second_derivatives import driven_map
+from linkwise.dynamics.closed_loops.second_derivatives import driven_equations, driven_map
 from linkwise.dynamics.inverse_dynamics import gravity_torque, inverse_dynamics
 from linkwise.kernel import trace
 from linkwise.kernel.tape import Tape
@@ -26,7 +26,9 @@ def closed_tape(mechanism: Tree, name: str, driven: Sequence[int | str] | int | 
     closed.
     """
     at = driven_speeds(mechanism, driven, name)
-    equations = Linkage(mechanism, [k - (mechanism.nv - mechanism.n) for k in at]).equations
+    first = mechanism.nv - mechanism.n
+    joints = [k - first for k in at]
+    equations = driven_equations(mechanism, at) if min(at) < first else Linkage(mechanism, joints).equations
     tree, sizes = cut_open(mechanism), {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv}
 
     def efforts(q: Array, *rates: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 from collections.abc import Callable, Mapping
 from math import prod
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
-from linkwise.kernel.gufunc import LOOP, Memory, make
+from linkwise.kernel.gufunc import Memory, loop_arrays, make, python_loop
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.tape import Instruction, Shape, Tape
 from linkwise.spatial.scalar import FloatArray
@@ -112,54 +111,25 @@ def function(tape: Tape) -> Callable[..., Any]:
     return compiled_function
 
 
+def python_gufunc(tape: Tape, computed: Callable[..., Any], doc: str) -> Any:
+    """A gufunc of the shapes of a tape whose loops call a Python function of many rows."""
+    memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
+    return make(memory, len(tape.inputs), len(tape.outputs))
+
+
 def loop(tape: Tape, dtype: str, compiled: Callable[..., Any] | None = None) -> Any:
     """Wrap the NumPy lowering, which may be made already, as the inner loop of a gufunc, for machines without llvmlite."""
-    return LOOP(_inner(tape, compiled or function(tape), np.dtype(dtype)))
-
-
-def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., None]:
-    shapes = [*tape.inputs.values(), *tape.outputs.values()]
-    count = len(tape.inputs)
-    core = sum(len(shape) for shape in shapes)
+    function_of_rows, count = compiled or function(tape), len(tape.inputs)
 
     def run(args: int, dimensions: int, steps: int, _data: int) -> None:
-        rows = ctypes.c_ssize_t.from_address(dimensions).value
-        pointers = (ctypes.c_void_p * len(shapes)).from_address(args)
-        strides = (ctypes.c_ssize_t * (len(shapes) + core)).from_address(steps)
-        views, first = [], len(shapes)
-        for k, shape in enumerate(shapes):
-            inner = strides[first : first + len(shape)]
-            first += len(shape)
-            views.append(_view(pointers[k], (rows, *shape), (strides[k], *inner), dtype))
-        for start in range(0, rows, _CHUNK):
+        views = loop_arrays(tape, dtype, args, dimensions, steps)
+        for start in range(0, ctypes.c_ssize_t.from_address(dimensions).value, _CHUNK):
             part = [view[start : start + _CHUNK] for view in views]
-            try:
-                results = function(*part[:count])
-            except BaseException as error:  # cannot be raised through NumPy: no number may look like a result
-                for view in views[count:]:
-                    view[start:] = np.nan
-                if isinstance(error, KeyboardInterrupt):
-                    _thread.interrupt_main()
-                    return
-                raise
+            results = function_of_rows(*part[:count])
             for view, result in zip(part[count:], results if isinstance(results, tuple) else (results,), strict=True):
                 view[...] = result
 
-    return run
-
-
-class _Memory:
-    """Memory at an address, as NumPy's array interface describes it."""
-
-    def __init__(self, interface: dict[str, Any]) -> None:
-        self.__array_interface__ = interface
-
-
-def _view(address: int | None, shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Any:
-    if not prod(shape):
-        return np.empty(shape, dtype)
-    interface = {"version": 3, "data": (address, False), "shape": shape, "strides": strides, "typestr": dtype.str}
-    return np.asarray(_Memory(interface))
+    return python_loop(tape, dtype, run)
 
 
 @backend
@@ -171,13 +141,7 @@ class NumPy(Backend):
 
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
         """A gufunc whose loops call the Python function."""
-
-        def ufunc() -> Any:
-            computed = function(tape)
-            memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
-            return make(memory, len(tape.inputs), len(tape.outputs))
-
-        return CompiledKernel(Lazy(ufunc))
+        return CompiledKernel(Lazy(lambda: python_gufunc(tape, function(tape), doc)))
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., FloatArray]:
         """All tasks that are left take a step at once, start after start."""

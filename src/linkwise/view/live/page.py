@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -278,8 +277,3 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None, nea
 
 def _red(text: str) -> str:
     return f"<span style='color:#d62728'>{html.escape(text)}</span>"
-
-
-async def admitted(check: Callable[[str, str], User | None], name: str, password: str) -> User | None:
-    """Check a password by a thread: it takes 40 ms, in which others are answered."""
-    return await asyncio.to_thread(check, name, password)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from linkwise.control.constraints import angles_rotation
@@ -75,15 +73,13 @@ class LiveState:
 
     def at_speeds(self) -> list[tuple[str, float, str]]:
         """The joints and ends that are as fast as they may be: each with its speed and the unit."""
-        return list(self._at_speeds())
-
-    def _at_speeds(self) -> Iterator[tuple[str, float, str]]:
-        joints = [(link, speed, most) for link, speed, most in self._settings.joints]
+        fast = []
         ends = [(end, f"{end}.calculated_velocity.predicted", f"{end}.max_speed") for end in self._settings.ends]
-        for name, velocity, greatest in (*joints, *ends):
+        for name, velocity, greatest in (*self._settings.joints, *ends):
             speed, most = float(np.linalg.norm(self.ports.read(velocity))), float(self.ports.read(greatest))
             if np.isfinite(most) and speed >= most * (1.0 - NEAR) and speed > 0.0:
-                yield name, speed, self.ports[greatest].unit
+                fast.append((name, speed, self.ports[greatest].unit))
+        return fast
 
     def _pose(self, name: str) -> FloatArray:
         pose = np.eye(4)

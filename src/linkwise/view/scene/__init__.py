@@ -10,8 +10,6 @@ from linkwise.view.scene.layout import near as near
 from linkwise.view.scene.layout import points_of as points_of
 from linkwise.view.scene.layout import poses_at as poses_at
 from linkwise.view.scene.scene import Label as Label
-from linkwise.view.scene.scene import Painter as Painter
 from linkwise.view.scene.scene import Primitive as Primitive
 from linkwise.view.scene.scene import Scene as Scene
-from linkwise.view.scene.scene import Span as Span
 from linkwise.view.scene.scene import build as build

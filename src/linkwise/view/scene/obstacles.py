@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwise.clearance.clearance import clearance
+from linkwise.clearance.clearance import Clearance, clearance
 from linkwise.clearance.fitting import hull_vertices
 from linkwise.clearance.shapes import Obstacles, obstacle_set
 from linkwise.model.shape import Shape
@@ -15,6 +15,9 @@ from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.view.scene.scene import Colour, Primitive, link_colour, rgb
+
+if TYPE_CHECKING:
+    from linkwise.planar.clearance import PlanarClearance
 
 #: Of an obstacle without a colour.
 PLAIN = "#b9a078"
@@ -46,22 +49,6 @@ def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: s
     return Primitive(link, kind, role, size, frame, (red, green, blue), link, None, opacity)
 
 
-class DistanceResult(Protocol):
-    """Those of pairs at one configuration, in the plane or in space."""
-
-    @property
-    def distance(self) -> FloatArray:
-        """Of each pair (P,), m."""
-
-    @property
-    def points(self) -> FloatArray:
-        """Where they are nearest to each other (P, 2, 2) or (P, 2, 3), world axes, m."""
-
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Their names (P)."""
-
-
 class NearestPoints(NamedTuple):
     """What painters show of the pairs that are nearest to each other, the nearest first.
 
@@ -80,8 +67,8 @@ class NearestPoints(NamedTuple):
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, result: DistanceResult) -> NearestPoints:
-        """Those of distances that were measured."""
+    def of(cls, result: Clearance | PlanarClearance) -> NearestPoints:
+        """Those of distances that were measured at one configuration."""
         order = np.argsort(result.distance)[:NEAREST]
         return cls(result.points[order], result.distance[order], tuple(result.pairs[k] for k in order))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -214,16 +214,6 @@ class Scene:
     def _span_ends(self) -> tuple[IntArray, FloatArray]:
         links = np.array([span.links for span in self.spans], dtype=int).reshape(-1, 2)
         return links, np.array([span.points for span in self.spans]).reshape(-1, 2, 3)
-
-
-class Painter(Protocol):
-    """Draws a scene once, then moves it."""
-
-    def add(self, scene: Scene) -> None:
-        """Draw everything, in the posture of its layout."""
-
-    def move(self, poses: FloatArray) -> None:
-        """Move everything to the frames (1 + L, 4, 4) of base and links."""
 
 
 def build(tree: Tree, layout: SceneLayout | None = None, shapes: Iterable[Primitive] = ()) -> Scene:

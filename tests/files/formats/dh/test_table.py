@@ -170,8 +170,7 @@ def test_what_a_dialect_cannot_hold_is_told_at_once(tmp_path: Path) -> None:
         f"would be lost {what}: its gravity",
         f"cannot be written {what} at all: link 'arm': its shift b of the extended convention",
         f"cannot be written {what} at all: link 'link2': its theta or offset (this dialect has none)",
-        f"cannot be written {what} at all: link 'link2': its motor's friction by the rule 'reflected'"
-        " (here it would count by 'toolbox7')",
+        f"would be lost {what}: link 'link2': its motor",
         f"cannot be written {what} at all: link 'link3': its screw joint",
         f"cannot be written {what} at all: its branches (the links are not one chain in order)",
         f"cannot be written {what} at all: its floating base",
@@ -179,6 +178,17 @@ def test_what_a_dialect_cannot_hold_is_told_at_once(tmp_path: Path) -> None:
     }
     assert raised.value.advice == "save as .toml, which holds everything"
     assert not (tmp_path / "arm.csv").exists()
+
+
+def test_a_motor_is_lost_beside_an_offset(tmp_path: Path) -> None:
+    """A row of the dialect has one or the other."""
+    motor = lw.Motor(1e-3, 50.0, 0.5)
+    arm = lw.Mechanism([lw.Link.dh(a=0.5, offset=0.5, convention="standard", name="link1", motor=motor)])
+    with pytest.raises(FileError, match="link 'link1': its motor") as raised:
+        save_dh(arm, tmp_path / "arm.csv", "matlab")
+    assert len(raised.value.problems) == 1
+    with pytest.raises(FileError, match="friction by the rule 'reflected'"):
+        save_dh(arm.replace(links=[arm.links[0].replace(offset=0.0)]), tmp_path / "arm.csv", "toolbox7")
 
 
 def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import linkwise as lw
 from linkwise import Mechanism
 from linkwise.errors import LinkwiseWarning
 from linkwise.files.formats.mjcf import reader as mjcf
+from linkwise.files.formats.mjcf import writer
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Reading
 
@@ -97,20 +98,40 @@ def test_where_it_counts_it_is_refused(text: str) -> None:
     assert all("what MuJoCo makes of builtin 'wedge' is not known" in problem.message for problem in problems)
 
 
-# ── armature of a free joint ──────────────────────────────────────────────────────────────────────
+# ── free joints with more than a motion ──────────────────────────────────────────────────────────────────────
 
 FREE = '<mujoco><default><joint armature="{}"/></default><worldbody><body name="hull"><joint type="free"/>{}<body name="leg"><joint name="hip"{}/>{}</body></body></worldbody></mujoco>'
 
 
-def test_the_armature_of_a_free_joint_is_dropped_by_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = FREE.format(0.1, BALL, "", BALL)
+def test_what_a_free_joint_says_is_dropped_by_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = '0.1" damping="0.3" frictionloss="0.2" stiffness="2'
+    text = FREE.format(said, BALL, "", BALL)
     whole = parse(text).description
     assert whole is not None
     compare(whole.mechanism, text, tmp_path, monkeypatch)
-    reading = parse(text, drop_free_armature=True)
+    reading = parse(text, bare_free_joints=True)
     assert reading.description is not None
-    assert [remark.message for remark in reading.remarks if "0.1" in remark.message]
-    compare(reading.description.mechanism, FREE.format(0, BALL, ' armature="0.1"', BALL), tmp_path, monkeypatch)
+    left = ": armature 0.1, damping 0.3, frictionloss 0.2, stiffness 2"
+    assert [remark.message for remark in reading.remarks if left in remark.message]
+    compare(reading.description.mechanism, FREE.format(0, BALL, f' armature="{said}"', BALL), tmp_path, monkeypatch)
+
+
+def test_friction_and_springs_of_free_joints_act_along_the_axes_of_the_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside what stands, tied to it by a tendon and a weld; what is written of it is the same."""
+    said = 'type="free" armature="0.1" damping="0.3" frictionloss="0.2" stiffness="2"'
+    arm = ARM.replace('name="j" ', "")
+    hull = f'<body name="hull" pos="1 2 3"><joint {said} name="j"/>{BALL}<site name="s"/>{arm}</body>'
+    text = f'<mujoco><worldbody><site name="w" pos="0 0 1"/><body name="table">{BALL}</body>{hull}</worldbody><tendon>'
+    text += '<spatial stiffness="5"><site site="w"/><site site="s"/></spatial></tendon>'
+    text += '<equality><weld body1="table" body2="hull"/></equality></mujoco>'
+    mechanism = read(text)
+    assert mechanism.names == ("j_x", "j_y", "j_z", "arm")
+    compare(mechanism, text, tmp_path, monkeypatch)
+    written = writer.render(mechanism)
+    compare(read(written), written, tmp_path, monkeypatch)
+    assert read(written) == mechanism
 
 
 # ── a quaternion beside the angles of a class ─────────────────────────────────────────────────────
@@ -207,7 +228,7 @@ def test_options_reach_files_and_texts(tmp_path: Path) -> None:
     path.write_text(scene(PELVIS, CUP))
     assert lw.load(path, root="pelvis") == lw.loads(path.read_text(), root="pelvis").replace(name="scene")
     path.write_text(FREE.format(0.1, BALL, "", BALL))
-    assert lw.load(path, drop_free_armature=True).floating
+    assert lw.load(path, bare_free_joints=True).floating
 
 
 def test_equalities_that_cannot_be_said_are_dropped_on_request() -> None:

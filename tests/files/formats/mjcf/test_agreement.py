@@ -161,6 +161,8 @@ TEXTS = {
         '<inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.3 0.1 0.3 0.01 0.02 0.03"/>',
         '<compiler boundmass="3" boundinertia="0.25"/>',
     ),
+    "nothing but bounds": '<mujoco><compiler boundmass="3" boundinertia="0.25"/><worldbody><frame pos="3 0 0" euler="0 0 90">'
+    '<body pos="1 2 3" euler="10 20 30"><joint/><geom size="1" mass="0"/></body></frame></worldbody></mujoco>',
     "balanced": one(
         '<inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.3 0.4 0.9"/>', '<compiler balanceinertia="true"/>'
     ),

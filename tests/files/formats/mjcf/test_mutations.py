@@ -79,13 +79,13 @@ def test_mutations(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> Non
 
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(data=mutated(), root=st.sampled_from([None, "a", "c", "hull", "fin", ""]), drop_free_armature=st.booleans())
+@given(data=mutated(), root=st.sampled_from([None, "a", "c", "hull", "fin", ""]), bare_free_joints=st.booleans())
 def test_with_options_too(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, root: str | None, drop_free_armature: bool
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, root: str | None, bare_free_joints: bool
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     (folder / "mutated.xml").write_bytes(data)
-    options: Options = {"root": root, "drop_free_armature": drop_free_armature, "include_root": folder}
+    options: Options = {"root": root, "bare_free_joints": bare_free_joints, "include_root": folder}
     with contextlib.suppress(LinkwiseError):
         read(folder / "mutated.xml", physical=False, **options)
     with contextlib.suppress(LinkwiseError):

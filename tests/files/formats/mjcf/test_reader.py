@@ -109,7 +109,7 @@ REMARKS = {
     ),
     "spring and damper of a free joint": (
         world(f'<body><joint name="j" type="free" springdamper="0.1 1"/>{BALL}</body>'),
-        "line 1: joint 'j': its spring is left out, for a free joint has none",
+        "line 1: joint 'j': springdamper is left out, for a free joint has none here",
     ),
     "spring and damper beside a joint that is held": (
         world(f'<body><joint name="i" springdamper="0.1 1"/><joint name="j"/>{BALL}</body>').replace(
@@ -167,7 +167,8 @@ REMARKS = {
     ),
     "a free joint with friction": (
         world(f'<body name="a"><joint name="j" type="free" frictionloss="1"/>{BALL}</body>'),
-        "line 1: joint 'j': its friction is left out, for MuJoCo's is along the axes of the world",
+        "line 1: joint 'j': its friction or spring is along the axes of the world, so it is read as three prismatic joints"
+        " and a ball joint; bare_free_joints=True leaves that out",
     ),
     "balanced": (
         world('<body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/></body>', '<compiler balanceinertia="true"/>'),
@@ -383,3 +384,9 @@ def test_a_time_constant_overrules_the_stiffness() -> None:
     inertia = float(mech.mass_matrix([0.0])[0, 0])
     assert np.allclose([mech.springs[0].stiffness, mech.springs[0].damping], [100.0 * inertia, 20.0 * inertia], rtol=1e-14)
     assert mech.links[0].motor is None
+
+
+def test_repeated_farther_than_numbers_go() -> None:
+    """An overflow on the way is no warning of NumPy: the place that comes of it is reported."""
+    text = world(f'<replicate count="9" offset="1e308 0 0" sep="-"><body name="b"><joint/>{BALL}</body></replicate>')
+    assert "'inf' is not a finite number" in str(mjcf.parse(text, "test").problems[0])

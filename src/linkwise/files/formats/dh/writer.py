@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,20 +28,23 @@ def losses(mechanism: Mechanism, dialect: Dialect) -> Losses:
     The file's name stands for the mechanism's.
     """
     has_header, columns = dialect.has_header, {"name": "name", "limits": "lower", "motor": "Jm"}
-    holds = [part for part, column in columns.items() if dialect.has(column)] + ["offset"] * has_header
+    written = HEADER if has_header else _columns(mechanism, dialect)
+    holds = [part for part, column in columns.items() if column in written] + ["offset"] * has_header
     left_out = chain_losses(mechanism, holds)
     if not has_header and _weighs(mechanism) and not _heavy(mechanism, dialect):
         left_out.lost.append(f"its masses and inertias{' (a row with masses has no offset)' if dialect.has('m') else ''}")
     if not np.array_equal(mechanism.gravity, GRAVITY):
         left_out.lost.append("its gravity")
-    left_out.never += [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_obstacles(link, dialect)]
+    left_out.never += [
+        f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_obstacles(link, dialect, written)
+    ]
     conventions = {row.convention for link in mechanism.links if (row := row_of(link, dialect)) is not None}
     if len(conventions) > 1 and not (has_header or dialect.has("mdh")):
         left_out.never.append("its two conventions (a table in this dialect has one)")
     return left_out
 
 
-def _link_obstacles(link: Link, dialect: Dialect) -> Iterator[str]:
+def _link_obstacles(link: Link, dialect: Dialect, written: Collection[str]) -> Iterator[str]:
     row = row_of(link, dialect)
     if link.joint_model.dh_parameter is None or (not link.joint_model.dh_parameter and not dialect.has_header):
         yield f"its {link.joint} joint"
@@ -57,9 +60,11 @@ def _link_obstacles(link: Link, dialect: Dialect) -> Iterator[str]:
         yield "its name (it holds a separator or the mark of a comment)"
     motor = link.motor
     rubs = motor is not None and bool(motor.viscous or any(motor.coulomb))
-    if motor is not None and rubs and motor.friction_rule != dialect.friction_rule and dialect.has("Jm"):
+    if motor is None or "Jm" not in written:
+        return
+    if rubs and motor.friction_rule != dialect.friction_rule:
         yield f"its motor's friction by the rule {motor.friction_rule!r} (here it would count by {dialect.friction_rule!r})"
-    if motor is not None and dialect.has("Jm") and (motor.transition_speed or motor.breakaway is not None):
+    if motor.transition_speed or motor.breakaway is not None:
         yield "its motor's transition speed and breakaway friction"
 
 

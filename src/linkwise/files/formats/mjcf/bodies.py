@@ -12,7 +12,7 @@ from linkwise.files.formats.mjcf.attachment import Attached
 from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, check_tag, pose
 from linkwise.files.formats.mjcf.document import Settings
 from linkwise.files.formats.mjcf.geoms import BodyInertia, Geom, between_ends, body_inertia, read_geom
-from linkwise.files.formats.mjcf.joints import TYPES, MjcfJoint, joint_motor, read_joint, spring_left_out
+from linkwise.files.formats.mjcf.joints import TYPES, MjcfJoint, read_free, read_joint
 from linkwise.files.formats.mjcf.meshes import Meshes
 from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element
@@ -46,9 +46,9 @@ class BodyElement:
     frame : ndarray (4, 4)
         T_parent_body in the pose that the file describes.
     joints : list of MjcfJoint
-        Its other joints, in their order.
+        Its other joints, in their order, or those that are in the place of the free one.
     free_joint : Attributes or None
-        Its free joint.
+        Its free joint, which counts from the world.
     free_motor : Motor or None
         What each velocity of the free joint feels beside the body.
     inertial : Element or None
@@ -104,9 +104,9 @@ class _Level:
 class BodyTree:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
-    def __init__(self, defaults: Defaults, settings: Settings, meshes: Meshes, drop_free_armature: bool = False) -> None:
+    def __init__(self, defaults: Defaults, settings: Settings, meshes: Meshes, bare: bool = False) -> None:
         self.log, self.defaults, self.settings, self.meshes = defaults.log, defaults, settings, meshes
-        self.drop_free_armature = drop_free_armature
+        self.bare = bare
         self.elements: list[BodyElement] = []
         self.world_geoms: list[Geom] = []
         self.sites: list[Site] = []
@@ -177,6 +177,8 @@ class BodyTree:
             self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
 
         def end() -> None:
+            if (free := body.free_joint) is not None and not body.joints:
+                body.free_motor, body.joints = read_free(free, self.settings, body.frame, bare=self.bare)
             body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
 
         return _Level(iter(element.children), len(self.elements) - 1, np.eye(4), classes, end)
@@ -224,15 +226,6 @@ class BodyTree:
             why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
         body.free_joint = said
-        motor = joint_motor(said, self.settings)
-        if motor is not None and any(motor.coulomb):
-            said.remark("its friction is left out, for MuJoCo's is along the axes of the world")
-            motor = motor.replace(coulomb=0.0)
-        if motor is not None and motor.inertia and self.drop_free_armature:
-            said.remark(f"its armature {motor.inertia!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
-            motor = motor.replace(inertia=0.0)
-        body.free_motor = motor if motor is not None and (motor.inertia or motor.viscous) else None
-        spring_left_out(said)
 
 
 def repeated(log: Report, items: list[Attributes], noun: str) -> None:

@@ -15,9 +15,8 @@ from linkwise.files.mesh_file import MeshError
 from linkwise.files.report import body_fields
 from linkwise.model.shape import Shape
 from linkwise.model.validation import LARGEST
-from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.solids import SOLIDS, Solid
+from linkwise.spatial.solids import SOLIDS, Solid, summed
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
@@ -244,7 +243,10 @@ def body_inertia(
         weighed = [geom for geom in counted if geom.kind != "plane" and not geom.massless]
         if not moves and settings.total_mass <= 0 and any(geom.unknown for geom in weighed):
             return BodyInertia(left_out=True)
-        body = _of_geoms(counted) or body
+        parts = [part for geom in counted if (part := geom.body()) is not None]
+        body = BodyInertia(*summed(parts)) if parts else body
+    if said is None and body.mass == 0 < settings.least_mass:  # (MuJoCo takes the place of the body for that in the body)
+        body.com = np.array(item.row("pos", ORIGIN))
     return _corrected(body, settings, item)
 
 
@@ -262,20 +264,6 @@ def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
     moments = [*diagonal, 0.0, 0.0, 0.0] if full is None else [*full[:4], full[5], full[4]]
     body = body_fields(mass, frame, moments)
     return BodyInertia(mass, body["com"], np.array(body["inertia"]))
-
-
-def _of_geoms(geoms: Sequence[Geom]) -> BodyInertia | None:
-    """The sum of the geoms, by the parallel-axis theorem; None where none has a mass."""
-    parts = [body for geom in geoms if (body := geom.body()) is not None]
-    mass = sum(part[1] for part in parts)
-    if not parts:
-        return None
-    com = sum((m * centre for centre, m, _ in parts), np.zeros(3)) / mass
-    tensor = np.zeros((3, 3))
-    for centre, m, own_tensor in parts:
-        arm = np.asarray(skew(centre - com), dtype=float)
-        tensor += own_tensor - m * arm @ arm
-    return BodyInertia(mass, com, 0.5 * (tensor + tensor.T))
 
 
 def _corrected(body: BodyInertia, settings: Settings, item: Attributes) -> BodyInertia:

@@ -11,11 +11,20 @@ import numpy as np
 from linkwise.errors import shown
 from linkwise.files.formats.mjcf.attributes import ORIGIN, Attributes, degrees, float_transform
 from linkwise.files.formats.mjcf.document import Settings
+from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
+from linkwise.model.potential import UNTURNED
+from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray
 
 TYPES = ("free", "ball", "slide", "hinge")
+
+#: What a free joint says beside its motion.
+_PASSIVE = ("armature", "damping", "frictionloss", "stiffness")
+
+#: Directions of the slides of a free joint, and what its ball joint has for one.
+_AXES = (*np.eye(3), np.array([0.0, 0.0, 1.0]))
 
 
 @dataclass
@@ -34,8 +43,8 @@ class MjcfJoint:
         Its coordinate in the pose that the file describes, rad or m.
     fields : dict
         limits, tau_max and motor of a `Link`.
-    spring : tuple of float or None
-        Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring.
+    spring : tuple or None
+        Stiffness (N m/rad or N/m) and rest (rad or m; of a ball joint a quaternion) of a linear spring.
     springref : float
         The coordinate (rad or m) from which springs of tendons count.
     """
@@ -46,7 +55,7 @@ class MjcfJoint:
     axis: FloatArray
     ref: float
     fields: dict[str, Any]
-    spring: tuple[float, float] | None = None
+    spring: tuple[float, Any] | None = None
     springref: float = 0.0
 
     @property
@@ -81,12 +90,41 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     point, direction = outer[:3, :3] @ pos + outer[:3, 3], outer[:3, :3] @ (axis / math.hypot(*axis))
     if kind == "ball":
         _left_of_ball(said, settings)
-        spring = _spring(said, settings)
-        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": joint_motor(said, settings)}, spring)
+        spring, motor = _spring(said, settings), joint_motor(said, settings)
+        turned_back = spring and (spring[0], UNTURNED)
+        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": motor}, turned_back)
     motor = joint_motor(said, settings)
     fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
     return MjcfJoint(said, kind, point, direction, ref, fields, _spring(said, settings), _springref(said, settings))
+
+
+def read_free(said: Attributes, settings: Settings, pose: FloatArray, *, bare: bool) -> tuple[Motor | None, list[MjcfJoint]]:
+    """What each velocity of a free joint feels, and the joints in its place where it has friction or a spring.
+
+    These act along the axes of the world, as MuJoCo's velocities do: on three slides, which a ball joint follows. The spring
+    rests at the pose of the file; `bare` leaves out all that is no motion.
+    """
+    motor, spring = joint_motor(said, settings), _spring(said, settings)
+    if bare:
+        if parts := [f"{key} {said.text(key)}" for key in _PASSIVE if any(said.numbers(key, 1, 3) or ())]:
+            said.remark(f"left out, for MuJoCo adds it to all six freedoms: {', '.join(parts)}")
+        return None, []
+    if _by_time_constant(said):
+        said.remark("springdamper is left out, for a free joint has none here")
+    if not (spring or (motor and any(motor.coulomb))):
+        return motor, []
+    said.remark(
+        "its friction or spring is along the axes of the world, so it is read as three prismatic joints and a ball joint;"
+        " bare_free_joints=True leaves that out"
+    )
+    name, rest = said.text("name"), [*pose[:3, 3].tolist(), tuple(rotation_quaternion(pose[:3, :3]).tolist())]
+    joints = []
+    for kind, ending, axis, zero in zip(("slide",) * 3 + ("ball",), ("_x", "_y", "_z", ""), _AXES, rest, strict=True):
+        element = Element(said.element.tag, {"name": f"{name}{ending}"} if name else {}, said.element.line)
+        own = spring and (spring[0], zero)
+        joints.append(MjcfJoint(Attributes(element, said.log), kind, np.zeros(3), axis, 0.0, {"motor": motor}, own))
+    return motor, joints
 
 
 def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
@@ -104,12 +142,6 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
     bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
     if bare or _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
-
-
-def spring_left_out(said: Attributes) -> None:
-    """A remark on a spring that a free joint does not have here."""
-    if any(said.numbers("stiffness", 1, 3) or ()) or _by_time_constant(said):
-        said.remark("its spring is left out, for a free joint has none")
 
 
 def _by_time_constant(said: Attributes) -> bool:

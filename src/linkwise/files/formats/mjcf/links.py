@@ -76,19 +76,18 @@ class Links:
             borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
             if borne.any():
                 self.springs.append(ConstantForce(name, borne, body.inertia.com))
-        if body.free_joint is not None and not self.floats:
+        if body.free_joint is not None and not body.joints and not self.floats:
             joint_name = self.names.joint(body.free_joint.text("name"), name)
             values = {"joint": "floating", "joint_name": joint_name, "name": name, "parent": parent, **mass}
             self._link(body, None, values)
             self._drive(body.free_joint, body.free_motor, joint_name or name, POSE_COLUMNS)
             return
+        before = np.eye(4) if body.free_joint is not None else body.frame
         if not body.joints:
             if body.free_joint is not None:
                 self._drive(body.free_joint, body.free_motor, BASE, POSE_COLUMNS)
-            before = np.eye(4) if body.free_joint is not None else body.frame
             self._link(body, None, {"joint": "fixed", "before": before, "name": name, "parent": parent, **mass})
             return
-        before = body.frame
         for at, joint in enumerate(body.joints):
             last = at == len(body.joints) - 1
             link_name = name if last else self.names.part(k, at, joint.name)
@@ -129,7 +128,9 @@ class Links:
                 stiffness, rest_length = joint.spring
                 called = values["joint_name"] or name
                 is_ball = joint.kind == "ball"
-                self.springs.append(BallSpring(called, stiffness) if is_ball else Spring(called, stiffness, rest_length))
+                self.springs.append(
+                    BallSpring(called, stiffness, rest_length) if is_ball else Spring(called, stiffness, rest_length)
+                )
             if joint.kind == "ball":
                 self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
             self.items[f"joint {values['joint_name'] or name!r}"] = said
@@ -149,7 +150,7 @@ def one_floats(bodies: Sequence[BodyElement]) -> bool:
     """Whether there is one tree that moves, and it moves freely: the base floats. Others are links that do."""
     still = still_roots(bodies)
     moving = [body for k, body in enumerate(bodies) if body.parent == WORLD and k not in still]
-    return len(moving) == 1 and moving[0].free_joint is not None
+    return len(moving) == 1 and moving[0].free_joint is not None and not moving[0].joints
 
 
 def still_roots(bodies: Sequence[BodyElement]) -> set[int]:

@@ -87,10 +87,10 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
         includer.expand(top)
         attacher = Attacher(top, log, includer)
         attacher.expand(top)
-        Replicator(top, log, settings_of(top, Report())).expand(top)
-        if options.root is not None:
-            keep_body(log, top, options.root)
         with np.errstate(all="ignore"):
+            Replicator(top, log, settings_of(top, Report())).expand(top)
+            if options.root is not None:
+                keep_body(log, top, options.root)
             return _Reader(top, name, options, log, attacher).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
@@ -178,7 +178,7 @@ class _Reader:
             self.motors.append((said, motor))
 
     def reading(self) -> Reading:
-        bodies = BodyTree(self.defaults, self.settings, self.meshes, self.options.drop_free_armature)
+        bodies = BodyTree(self.defaults, self.settings, self.meshes, self.options.bare_free_joints)
         for element in self.root.all("worldbody"):
             bodies.read(element)
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.elements])
@@ -299,7 +299,11 @@ class _Reader:
         """What no body can tell alone."""
         repeated(self.log, [body.attributes for body in bodies.elements], "body")
         joints = [joint.attributes for body in bodies.elements for joint in body.joints]
-        repeated(self.log, [*joints, *(body.free_joint for body in bodies.elements if body.free_joint)], "joint")
+        repeated(
+            self.log,
+            [*joints, *(body.free_joint for body in bodies.elements if body.free_joint and not body.joints)],
+            "joint",
+        )
         repeated(self.log, [site.attributes for site in bodies.sites], "site")
         parents = {body.parent for body in bodies.elements}
         for k, body in enumerate(bodies.elements):

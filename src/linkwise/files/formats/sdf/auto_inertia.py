@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.solids import SOLIDS
+from linkwise.spatial.solids import SOLIDS, summed
 
 #: kg/m3 of a collision that says none, of a link that says none.
 DENSITY = 1000.0
@@ -39,18 +39,10 @@ def summed_solids(
     >>> body["mass"], body["inertia"][0]
     (6.0, [1.0, 0.0, 0.0])
     """
-    masses, centres, tensors = [], [], []
+    bodies = []
     for kind, size, frame, density in parts:
-        solid = SOLIDS[kind][1](half_sizes(kind, size))
-        masses.append(density * solid.mass)
-        centres.append(frame[:3, 3])
-        tensors.append(density * frame[:3, :3] @ np.diag(solid.moments) @ frame[:3, :3].T)
-    total = sum(masses)
-    com = np.average(centres, axis=0, weights=masses)
-    about = sum(tensors)
-    for part, centre in zip(masses, centres, strict=True):  # (the parallel axes)
-        arm = centre - com
-        about = about + part * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+        solid, turn = SOLIDS[kind][1](half_sizes(kind, size)), frame[:3, :3]
+        bodies.append((frame[:3, 3], density * solid.mass, density * turn @ np.diag(solid.moments) @ turn.T))
+    total, com, tensor = summed(bodies)
     scale = 1.0 if mass is None else mass / total
-    tensor = 0.5 * scale * (about + np.transpose(about))
-    return {"mass": scale * total, "com": com, "inertia": tensor.tolist()}
+    return {"mass": scale * total, "com": com, "inertia": (scale * tensor).tolist()}

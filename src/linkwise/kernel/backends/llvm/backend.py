@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import threading
 import weakref
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from linkwise.kernel.backends.llvm import (
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
-from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, usable
+from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, python_loop, usable
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape
@@ -114,7 +113,7 @@ def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
                     memory.set_loop(0, entries[0])
         entries[0](args, dimensions, steps, data)
 
-    return LOOP(run)
+    return python_loop(tape, "float32", run)
 
 
 def _single(tape: Tape) -> tuple[Any, ...]:
@@ -122,7 +121,5 @@ def _single(tape: Tape) -> tuple[Any, ...]:
     try:
         code = load(tape, "float32")
         return LOOP(code.address("loop_float")), code
-    except BaseException as error:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
-        if isinstance(error, KeyboardInterrupt):
-            _thread.interrupt_main()
+    except Exception:  # what cannot be compiled is computed all the same
         return (numpy_lowering.loop(tape, "float32"),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import threading
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from linkwise.kernel.backends.llvm import looped, processor
 from linkwise.kernel.backends.llvm.loading import Code, entry_with_pool, load_made
 from linkwise.kernel.backends.llvm.looped import FEW, MOST_SCALARS, numbers
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
-from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, make, usable
+from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, make, python_loop, usable
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
 from linkwise.kernel.sources import sources_digest
 
@@ -106,7 +105,7 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
     memory = Memory(face, [("float32", LOOP()), ("float64", LOOP(wide.address("loop_double")))], doc)
     memory.held += [wide, few, solver, words, small, numbers]
     memory.data[1] = words.ctypes.data
-    memory.set_loop(0, _single_later(code, data, stacked=stacked))
+    memory.set_loop(0, _single_later(face, code, data, stacked=stacked))
     return make(memory, len(face.inputs), len(face.outputs))
 
 
@@ -129,30 +128,20 @@ def entry(code: LoopedCode, data: LoopedData) -> Entry | None:
     return entry_with_pool(called, outputs, few, words, all_numbers)
 
 
-def _single_later(code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:
+def _single_later(face: Face, code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:
     """A float32 loop that gets its machine code when it is first run."""
     lock, ready = threading.Lock(), list[Any]()
-    arguments = len(code.layout.inputs) + stacked
 
     def run(args: int, dimensions: int, steps: int, _: int) -> None:
-        try:
-            with lock:
-                if not ready:
-                    single, solver = code.load("float32", stacked=stacked), code.solver("float32")
-                    words = data.table(code.layout, vector_bytes(), stacked=stacked)
-                    numbers = data.all_numbers(code.layout).astype(np.float32)
-                    words[code.layout.words["constants"]] = numbers.ctypes.data
-                    if solver is not None:
-                        words[code.layout.words["solver"]] = solver.address("call")
-                    ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, solver, words, numbers))
-            ready[0](args, dimensions, steps, ready[1])
-        except BaseException as error:  # nothing may escape into NumPy, and no result may look like one
-            rows = ctypes.c_int64.from_address(dimensions).value
-            for k, shape in enumerate(code.layout.outputs.values(), arguments):
-                start, step = (ctypes.c_int64.from_address(table + 8 * k).value for table in (args, steps))
-                for row in range(rows):
-                    ctypes.memset(start + row * step, 0xFF, 4 * prod(data.shape(shape)))  # (all bits set: no number)
-            if isinstance(error, KeyboardInterrupt):
-                _thread.interrupt_main()
+        with lock:
+            if not ready:
+                single, solver = code.load("float32", stacked=stacked), code.solver("float32")
+                words = data.table(code.layout, vector_bytes(), stacked=stacked)
+                numbers = data.all_numbers(code.layout).astype(np.float32)
+                words[code.layout.words["constants"]] = numbers.ctypes.data
+                if solver is not None:
+                    words[code.layout.words["solver"]] = solver.address("call")
+                ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, solver, words, numbers))
+        ready[0](args, dimensions, steps, ready[1])
 
-    return LOOP(run)
+    return python_loop(face, "float32", run)
