@@ -97,7 +97,7 @@ def operations(make: Callable[[int], Mechanism], count: int) -> Iterator[tuple[s
     yield "repr", repr
     yield "_repr_html_", lambda mech: mech._repr_html_()
     yield "==, hash", lambda mech: (mech == moved, hash(mech))
-    yield "names, limits", lambda mech: (mech.names, mech.q_min, mech.qd_max, mech.tau_max, mech.speed_names)
+    yield "names, limits", lambda mech: (mech.names, mech.q_min, mech.qd_max, mech.tau_max, mech.velocity_names)
     yield "neutral", lambda mech: mech.neutral
     yield "path(last)", lambda mech: mech.path(last)
     yield "random_configuration", lambda mech: mech.random_configuration(0)

@@ -219,7 +219,7 @@ def rows(pairs: Iterator[tuple[str, Any]]) -> list[str]:
 
 def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """The public functions of a module, in the order of its text; of one that imports them when asked, of its names."""
-    lazy = hasattr(module, "__getattr__")
+    lazy = hasattr(module, "__all__")
     for name, thing in [(n, getattr(module, n)) for n in module.__all__] if lazy else vars(module).items():
         if name.startswith("_") or isinstance(thing, ModuleType):
             continue

@@ -25,7 +25,7 @@ counts = 1000 * np.abs([link.motor.gear_ratio for link in puma.links]) / (2 * np
 encoders = np.round(q * counts) / counts
 torques = puma.inverse_dynamics(q, qd, qdd) + rng.normal(size=q.shape) * torque_noise
 
-# Speeds and accelerations by a low-pass filter that shifts nothing; then regressor and torques filtered alike.
+# Velocities and accelerations by a low-pass filter that shifts nothing; then regressor and torques filtered alike.
 record = lw.identification.differentiate(t, encoders, cutoff=8.0, tau=torques)
 found = lw.identification.identify(puma, record.q, record.qd, record.qdd, record.tau, decimate=20, least_speed=0.02)
 print(found)

@@ -19,7 +19,7 @@ turn = walk.trace(angle)
 foot = leg.forward_kinematics(turn.q)[:, :3, 3]
 print(f"all closed: {turn.success.all()}; the foot goes {np.ptp(foot[:, 0]):.2f} m along and {np.ptp(foot[:, 1]):.2f} m up")
 
-# Speed of the foot at one turn per second: joint speeds by the loops, then the Jacobian of the tree.
+# Speed of the foot at one turn per second: joint velocities by the loops, then the Jacobian of the tree.
 qd = walk.velocity(turn.q, np.full((len(angle), 1), 2.0 * np.pi))
 speed = np.linalg.norm((leg.jacobian(turn.q) @ qd[..., None])[:, :3, 0], axis=-1)
 print(f"its speed is between {speed.min():.2f} and {speed.max():.2f} m/s")

@@ -83,7 +83,7 @@ motors = ["hip_roll", "hip_yaw", "hip_pitch", "knee", "foot_crank"]
 linkage = Linkage(leg, [*motors, "shin", "heel_spring"])
 print(f"follow: {', '.join(linkage.passive)}; rests: {', '.join(linkage.idle)}")
 start = linkage.position(np.array([0.0, 0.0, 0.5, -0.9, -1.1, 0.0, 0.0]))
-ratio = linkage.velocity(start.q, [0, 0, 0, 1, 0, 0, 0])[leg.speed_names.index("tarsus")]
+ratio = linkage.velocity(start.q, [0, 0, 0, 1, 0, 0, 0])[leg.velocity_names.index("tarsus")]
 print(f"{start.reason}: {start.closure_error:.0e}; the tarsus turns by {ratio:.3f} rad per rad of the knee")
 
 # Let go: it falls, the springs ring, friction in the gears takes the energy. RK4, steps of 0.2 ms.
@@ -98,7 +98,7 @@ for kind in ("projection", "baumgarte", "none"):
         kept = fall
 
 # Standing on it: the motors hold their angles, the ground pushes the foot up with the weight of half a robot.
-hold = np.array([leg.speed_names.index(name) for name in motors])
+hold = np.array([leg.velocity_names.index(name) for name in motors])
 stiff = np.zeros(leg.nv)
 stiff[hold] = 400.0, 400.0, 800.0, 1500.0, 300.0  # N m/rad
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import importlib.util
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -178,3 +180,19 @@ def test_teeth() -> None:
     for test in documented(module):
         runner.run(test, out=lambda text: None)
     assert runner.failures == 1
+
+
+def test_documented_parameters_exist() -> None:
+    """No section "Parameters" names an argument that the function does not have, as after a rename."""
+    stale = []
+    for path in sorted(Path(linkwise.__path__[0]).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef) or node.args.kwarg or node.args.vararg:
+                continue
+            section = (ast.get_docstring(node) or "").partition("Parameters\n----------\n")[2]
+            section = re.split(r"\n\n\w[\w ]*\n-{3,}", section)[0]
+            documented = re.findall(r"^(\w+(?:, \w+)*)(?: :.*)?$", section, re.MULTILINE)
+            known = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+            named = {name for names in documented for name in names.split(", ")}
+            stale += [f"{path.name}:{node.lineno}: {node.name}: {name}" for name in sorted(named - known)]
+    assert stale == []

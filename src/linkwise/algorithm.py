@@ -22,7 +22,7 @@ import numpy as np
 from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph, of
 from linkwise.arrays.framework import PLAIN
 from linkwise.arrays.graph import GRAPH_FUNCTIONS
-from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.errors import ArgumentError, choices, members, shown, suggestion
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
 from linkwise.kernel.cache import directory
@@ -198,18 +198,23 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
         hint = f"the kernel closed_lagrange_dynamics takes the forces of the loops beside; {hint}"
     if called in CLOSED:
         hint = f"the method {called} of Mechanism takes driven=[...] and keeps loops closed; {hint}"
-    raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")
+    raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without loops ({hint})")
 
 
 def find(name: str) -> Algorithm:
     """Return the algorithm of that name; an error lists what there is."""
     if name not in ALGORITHMS:
-        raise ArgumentError(f"no algorithm {name!r}; there is {members(sorted(ALGORITHMS))}")
+        raise ArgumentError(
+            f"no algorithm {name!r}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
+        )
     return ALGORITHMS[name]
 
 
 #: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
 TIERS = ("straight", "looped")
+
+#: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
+BODIES = 32
 
 #: Makes a kernel that is not straight-line code as a whole: see `use_loops`.
 LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
@@ -234,6 +239,14 @@ def kernel_of(
     """
     make = _in_graph if is_traced() else _kernel_as_asked
     return make(tree, name, backend, options or {}, tier)
+
+
+def loops_over(tree: Tree, *links: int | str) -> bool:
+    """Whether the ways to some frames have so many bodies that these are looped over: the poses and Jacobians there are."""
+    if len(tree.links) < BODIES or sum(tree.links[k].moves for k in {k for link in links for k in tree.path(link)}) < BODIES:
+        return False
+    names = ("forward_kinematics", "jacobian", "jacobian_dot")
+    return all(kernel_of(tree, name, None, {"link": link}).tier == "looped" for name in names for link in links)
 
 
 def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:

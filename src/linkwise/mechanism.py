@@ -36,38 +36,40 @@ if TYPE_CHECKING:
 
 
 class Mechanism(Tree):
-    """Links and joints, and everything that can be computed about them.
+    """A mechanism: rigid links and joints, with its kinematics and dynamics as methods.
 
     All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
-    a batch as for a loop. n is the number of joints, nq of coordinates, nv of speeds (both n on a fixed base, n + 7 and
-    n + 6 on a floating one), L the number of links. Angles in rad, lengths in m, masses in kg, forces in N, moments in N m.
-    Results are in the world frame, in which the base stands, unless stated otherwise.
+    a batch as for a loop. n is the number of joints, nq of coordinates, nv of velocities (both n on a fixed base, n + 7
+    and n + 6 on a floating one), L of links. Angles are in rad, lengths in m, masses in kg, forces in N, moments in N m.
+    Results are in the world frame unless stated otherwise.
 
     Parameters
     ----------
     links : sequence of Link
-        At least one; see `Link` for how they hang on each other.
+        The links, one or more; `Link.parent` names the parent of each.
     base, tool : (4, 4) array_like, optional
-        T_world_base, and T_link_tool.
+        T_world_base and T_link_tool; by default the identity.
     tool_link : str, optional
-        Name of the link that the tool is on; the last of the list where it is left out.
+        Name of the link that carries the tool; by default the last of the list.
     gravity : (3,) array_like
         Acceleration of free fall in the world frame, m/s2.
     payload : Inertia, optional
-        What the tool carries, in tool axes.
+        Inertia of the payload on the tool, in tool axes.
     loops : sequence of Loop
-        What closes the tree: frames on two links that must meet. Forward dynamics and `simulate` keep them closed; what has
-        no answer without the forces in them is refused.
+        Loop closures: frames on two links that must coincide. Forward dynamics and `simulate` keep them closed; methods
+        that depend on the constraint forces are refused.
     motors : sequence of Motor
         Motors beside those of the links, each naming the joint that it drives; see `Motor`.
+    springs : sequence of Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring
+        Springs, dampers, end stops and constant forces.
     floating : bool
-        Whether the base is a body that moves freely. Links on the base hang on it, and a fixed link on the base gives it its
-        mass. q is then x, y, z, qw, qx, qy, qz, joints (nq), qd the velocity of its origin and its angular velocity, both in
-        its own axes, then the joint speeds (nv); see `Tree`.
+        Whether the base is a body that moves freely; a fixed link on the base gives it its mass. q is then x, y, z, qw, qx,
+        qy, qz, joints (nq); qd is the velocity of its origin and its angular velocity, both in its own axes, then the
+        joint velocities (nv); see `Tree`.
     shapes : sequence of Shape
-        What links, and the base, collide with: `clearance` and `plan` look at them.
+        Collision shapes of links and of the base, for `clearance` and `plan`.
     name : str, optional
-        How tables and messages call it.
+        Its name in tables and messages.
 
     Raises
     ------
@@ -101,9 +103,9 @@ class Mechanism(Tree):
         rows : sequence of sequence of float
             One row per link, rad and m.
         convention : {"standard", "modified"}
-            Must be said; see `Link.dh`.
+            Required; see `Link.dh`.
         order : sequence of str
-            What the columns are: any order of theta, d, a, alpha, and b.
+            Names of the columns: any order of theta, d, a, alpha, and b.
         joints : str, optional
             One letter per link: R revolute, P prismatic, F fixed. All revolute by default.
         **options
@@ -128,9 +130,9 @@ class Mechanism(Tree):
         Parameters
         ----------
         name : str
-            Of the algorithm: ``"inverse_dynamics"``, ``"jacobian"``, ...
+            Name of the algorithm: ``"inverse_dynamics"``, ``"jacobian"``, ...
         backend : {"llvm", "numpy"}, optional
-            How it is computed; LLVM wherever llvmlite is installed.
+            Back end; LLVM wherever llvmlite is installed.
         tier : {"straight", "looped"}, optional
             Straight-line code for this mechanism, or code for all mechanisms that loops over its bodies; chosen by the
             algorithm, the number of bodies and the options unless stated otherwise.
@@ -325,8 +327,8 @@ class Mechanism(Tree):
         q : (..., nq) array_like
             Coordinates, rad or m.
         qd, qdd : (..., nv) array_like
-            Speeds and accelerations. Of a floating base the first six are of its origin and its turning, in its own axes,
-            and the first six efforts the force and moment on it that the motion takes.
+            Velocities and accelerations. The first six of a floating base are the velocity of its origin and its angular
+            velocity, in its own axes; the first six efforts are the force and moment on it that the motion takes.
         external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
             Force (N) and moment (N m) that act on the tool at its origin, in tool axes; or for each link or the tool, by its
             name, such a wrench in its own axes, or a `Wrench` with axes and a point; or `LinkWrenches`, one on each link.
@@ -389,7 +391,7 @@ class Mechanism(Tree):
 
     @compiled
     def friction_torque(self, qd: npt.ArrayLike) -> FloatArray:
-        """Friction (..., nv) that the motors must overcome at speeds qd (..., nv): see `Motor`."""
+        """Friction (..., nv) that the motors must overcome at velocities qd (..., nv): see `Motor`."""
         return self.kernel("friction_torque")(qd)  # type: ignore[no-any-return]
 
     @compiled
@@ -728,7 +730,7 @@ class Mechanism(Tree):
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 
     def integrate(self, q: npt.ArrayLike, qd: npt.ArrayLike, dt: npt.ArrayLike = 1.0) -> FloatArray:
-        """Coordinates (..., nq) after the time dt (...,) s at constant speeds qd (..., nv); the quaternion is normalised.
+        """Coordinates (..., nq) after the time dt (...,), s, at constant velocities qd (..., nv); quaternions stay unit.
 
         Examples
         --------
@@ -743,7 +745,7 @@ class Mechanism(Tree):
         return self.kernel("integrate")(q, qd, dt)  # type: ignore[no-any-return]
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
-        """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
+        """Velocities (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
         if configuration.goes_over_joints(self, (q0, q1)):
             return configuration.difference(self, q0, q1)  # type: ignore[no-any-return]
         return self.kernel("difference")(q0, q1)  # type: ignore[no-any-return]

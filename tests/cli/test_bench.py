@@ -37,7 +37,7 @@ def test_algorithms_by_name(linkwise: Callable) -> None:
 def test_an_unknown_algorithm_is_told_before_anything_is_measured(linkwise: Callable) -> None:
     told = linkwise("bench", "planar_2r", "--algorithm", "jacobian", "--algorithm", "dynamics")
     assert (told.status, told.out) == (2, "")
-    assert "no algorithm 'dynamics'; there is 'analytic_jacobian'" in told.err
+    assert "no algorithm 'dynamics'" in told.err
 
 
 def test_a_floating_base(linkwise: Callable, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_what_bodies_allow_is_told(linkwise: Callable, tmp_path: Path) -> None:
 def test_a_table_without_its_dialect(linkwise: Callable, table: Path) -> None:
     told = linkwise("check", table)
     assert told.status == 1
-    assert "line 2: which dialect this table is in must be said" in told.out
+    assert "line 2: the dialect of this table is not stated" in told.out
     assert "toolbox7: alpha=0 a=0.3 theta=0 d=90 sigma=0" in told.out
     with pytest.raises(lw.errors.FileError, match="read it with"):
         files.read(table)

@@ -256,9 +256,9 @@ def test_matrices_that_cannot_be(linkwise: Callable, tmp_path: Path, text: str, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "nothing says which pose"),
+        ([], "the target pose is missing"),
         (["nothing.csv"], "nothing.csv: there is no such file"),
-        (["a.csv", "--position", "1,0,0"], "'TARGETS' and '--position' at once"),
+        (["a.csv", "--position", "1,0,0"], "'TARGETS' and '--position' each give a target"),
         (["--position", "1,0"], "'1,0' is 2 numbers; expected X,Y,Z in m"),
         (["--rpy", "1,0"], "expected R,P,Y in rad, or with deg"),
         (["--quaternion", "0,0,0,0"], "the quaternion w, x, y, z is zero"),

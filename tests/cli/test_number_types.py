@@ -1,4 +1,4 @@
-"""Numeric options of every command: what is no finite number in the option's range is an error that names the option."""
+"""Numeric options of every command: what is not a finite number in the option's range is an error that names the option."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -39,7 +39,7 @@ def test_a_table_is_a_mechanism_of_every_command(linkwise: Callable, table: Path
 def test_a_table_whose_columns_are_not_named_is_refused(linkwise: Callable, table: Path) -> None:
     told = linkwise("show", table, "--no-picture")
     assert told.status == 2
-    assert "which dialect this table is in must be said: 'linkwise', 'matlab', 'python' or 'toolbox7'" in told.err
+    assert "the dialect of this table is not stated; expected 'linkwise', 'matlab', 'python' or 'toolbox7'" in told.err
     assert "name it with --dialect" in told.err
 
 

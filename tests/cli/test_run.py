@@ -48,7 +48,7 @@ def test_a_long_motion_is_summarised(linkwise: Callable, arm_file: Path, motion_
     units = [word for word in row.replace("slide 100%", "").split() if word.startswith("m")]
     assert units == ["m", "m/s", "m/s²"]
     alike = linkwise("run", "planar_2r", motion_file(2, 50), "--no-figures").out
-    assert "position [rad]  peak speed [rad/s]  peak acceleration [rad/s²]" in alike
+    assert "position [rad]  peak velocity [rad/s]  peak acceleration [rad/s²]" in alike
 
 
 def test_joints_csv_holds_the_very_numbers(
@@ -296,3 +296,11 @@ def test_a_motion_that_opens_loops_is_refused(linkwise: Callable, tmp_path: Path
     assert told.status != 0
     assert "are open at q[2]" in told.err
     assert not (tmp_path / "res").exists()
+
+
+def test_a_mechanism_without_masses_is_remarked(linkwise: Callable, tmp_path: Path) -> None:
+    """Its efforts are zero, which is no result."""
+    rows = ",".join(f"{kind}{k}" for kind in ("q", "qd", "qdd") for k in range(1, 7))
+    (tmp_path / "rest.csv").write_text(f"t,{rows}\n0{',0' * 18}\n")
+    told = linkwise("run", "ur20", str(tmp_path / "rest.csv"), "-o", str(tmp_path / "out"), "--no-figures")
+    assert "remark: no masses are given for ur20" in told.out

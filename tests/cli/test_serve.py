@@ -188,7 +188,7 @@ def test_a_user_is_added_and_the_password_stands_nowhere(linkwise: Run, monkeypa
         ([], "Missing argument 'CHAIN.toml'"),
         (["--add-user", "anna"], "--add-user needs --users FILE"),
         (["arm.toml", "--rate", "0"], "0.0 is not in the range 0.001<=x<=100000.0"),
-        (["arm.toml", "--rate", "nan"], "'nan' is no finite number"),
+        (["arm.toml", "--rate", "nan"], "'nan' is not a finite number"),
         (["arm.toml", "--host", "0.0.0.0"], "host '0.0.0.0' is reached from other machines"),
         (["arm.toml", "--users", "nobody.txt"], "there is no such file"),
         (["arm.toml", "--publish", "0"], "0.0 is not in the range 0.1<=x<=1000"),

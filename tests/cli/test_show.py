@@ -10,7 +10,7 @@ import linkwise as lw
 from linkwise import files
 from linkwise.cli.options import file_name
 from linkwise.spatial.rotation import rpy_to_rotation
-from linkwise.view.scene import lay_out
+from linkwise.view.scene.layout import lay_out
 
 PNG = b"\x89PNG\r\n"
 
@@ -35,7 +35,7 @@ def test_limits(linkwise: Callable, tmp_path: Path) -> None:
     lines = linkwise("show", "crane.toml", "--limits", "--no-picture").out.splitlines()
     start = lines.index("limits of mechanism: rad, rad/s and N m, or m, m/s and N of joints that slide (P)")
     assert [line.split() for line in lines[start + 2 :]] == [
-        ["joint", "least", "greatest", "speed", "effort"],
+        ["joint", "least", "greatest", "velocity", "effort"],
         ["arm", "R", "-1.5", "20"],
         ["rod", "P"],
     ]

@@ -57,7 +57,7 @@ def test_what_is_told(linkwise: Callable) -> None:
     told = linkwise("simulate", "planar_2r", "--q", "30deg,0", "--time", "0.2", "--no-figures")
     for words in (
         "planar_2r: 0.2 s in 200 steps of 0.001 s, rk4, no torque, no friction",
-        "speed from",
+        "velocity from",
         "at the end",
         "drift",
         "steps per second",
@@ -190,9 +190,9 @@ def test_limits_are_remarked(linkwise: Callable, arm_file: Path) -> None:
     ("options", "message"),
     [
         (["--time", "-1"], "-1.0 is not in the range x>0"),
-        (["--time", "nan"], "'nan' is no finite number"),
+        (["--time", "nan"], "'nan' is not a finite number"),
         (["--dt", "0"], "0.0 is not in the range x>0"),
-        (["--time", "1", "--dt", "0.3"], "1 s is no multiple of the step --dt 0.3 s"),
+        (["--time", "1", "--dt", "0.3"], "1 s is not a multiple of the step --dt 0.3 s"),
         (["--time", "1e9"], "steps; expected 100,000,000 at most"),
         (["--time", "5000"], "--record 5"),
         (["--time", "0.01", "--record", "11"], "11 is more than the 10 steps"),
@@ -340,3 +340,9 @@ def test_a_word_that_torque_does_not_know(linkwise: Callable, word: str, guess: 
     assert f"there is no file '{word}'. {guess}".rstrip() in told.err
     assert "Expected zero, hold, gravity or a .csv file" in told.err
     assert ("Did you mean" in told.err) == bool(guess)
+
+
+def test_coordinates_that_look_like_degrees_are_remarked(linkwise: Callable) -> None:
+    told = linkwise("simulate", "planar_2r", "--q", "30,0", "--time", "0.01", "--no-figures")
+    assert "remark: --q: 30 rad is more than a turn; degrees are written 30deg" in told.err
+    assert "remark" not in linkwise("simulate", "planar_2r", "--q", "400deg,0", "--time", "0.01", "--no-figures").err

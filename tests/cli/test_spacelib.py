@@ -47,7 +47,7 @@ def test_names_of_the_manual_and_guesses(linkwise: Callable) -> None:
     told = linkwise("spacelib", "rob")
     assert told.status == 2
     assert "No program 'rob'. Did you mean 'rob" in told.err
-    assert "There is rob-mat, triangle" in linkwise("spacelib", "xyz").err
+    assert "Expected rob-mat, triangle" in linkwise("spacelib", "xyz").err
 
 
 # ── rob-mat ───────────────────────────────────────────────────────────────────────────────────────

@@ -69,8 +69,8 @@ def test_json(linkwise: Callable) -> None:
         (["--over", "mass:link2"], "is not NAME=A..B, such as mass:link2=1..5"),
         (["--over", "mass:link2=1,2..5"], "is not NAME=A..B with two numbers"),
         (["--over", "q:link1=1mm..2mm"], "an angle stands here"),
-        (["--over", "weight=1..2"], "'weight' is nothing that is swept"),
-        (["--samples", "1.5"], "'1.5' is no whole number above 0"),
+        (["--over", "weight=1..2"], "no parameter 'weight'"),
+        (["--samples", "1.5"], "'1.5' is not a whole number above 0"),
         (["--algorithm", "inverse_dynamic"], "no algorithm 'inverse_dynamic'"),
     ],
 )

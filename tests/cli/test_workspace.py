@@ -19,8 +19,8 @@ def test_numbers_and_picture(linkwise: Callable, tmp_path: Path) -> None:
     lines = [line.split() for line in told.out.splitlines()]
     assert ["x", "-2.0000", "2.0000", "m"] in lines
     assert ["z", "0.0000", "0.0000", "m"] in lines
-    assert "area 12.57 m2, give or take" in told.out
-    assert "manipulability of the position (2 directions at once)" in told.out
+    assert "area 12.57 m2 ±" in told.out
+    assert "manipulability of the position (2 directions)" in told.out
     assert ["manipulability", "1", "0"] in lines
     assert "picture: planar_2r_workspace.png" in told.out
     assert (tmp_path / "planar_2r_workspace.png").read_bytes().startswith(PNG)
@@ -65,10 +65,10 @@ def test_a_range_for_a_joint_that_slides(linkwise: Callable) -> None:
 def test_pointing_and_another_link(linkwise: Callable) -> None:
     told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--pointing", "down", "--within", "20deg")
     assert told.status == 0
-    assert "puma560: what the tool reaches" in told.out
+    assert "puma560: reachable region of the tool" in told.out
     told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--link", "link3", "--mask", "rotation")
-    assert "what link3 reaches" in told.out
-    assert "manipulability of the orientation (2 directions at once)" in told.out
+    assert "reachable region of link3" in told.out
+    assert "manipulability of the orientation (2 directions)" in told.out
 
 
 def test_where_there_is_no_volume(linkwise: Callable, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_where_there_is_no_volume(linkwise: Callable, tmp_path: Path) -> None:
         (["--range", "link1=one,0"], "'one' is not a number"),
         (["--pointing", "sideways"], "'sideways' is not a number"),
         (["--pointing", "0,0"], "expected X,Y,Z, up or down"),
-        (["--pointing", "up", "--within", "200deg"], "no angle above 0 and up to 180deg"),
+        (["--pointing", "up", "--within", "200deg"], "not an angle above 0 and up to 180deg"),
         (["--link", "elbow"], "no link 'elbow'"),
         (["--plane", "zz"], "is not one of"),
         (["--samples", "10"], "10 is not in the range"),

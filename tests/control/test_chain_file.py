@@ -590,7 +590,7 @@ BAD: list[tuple[str, list[str]]] = [
         BOOM + "predecessor = 'bom'\n[[link]]\nname = 'boom'\n",
         [
             "line 5: link 'boom': predecessor is 'bom'; expected 'start'",
-            "line 7: chain 'chain': links is 'boom'; expected names that differ; this one stands twice",
+            "line 7: chain 'chain': links is 'boom'; expected unique names; this one occurs twice",
         ],
     ),
     (

@@ -216,18 +216,18 @@ WRONG = [
     (
         RevoluteLink,
         {"name": "a", "limits": (2, 1)},
-        ["link 'a': limits is (2, 1); expected the least value first, then the greatest, neither NaN"],
+        ["link 'a': limits is (2, 1); expected the lower limit first, then the upper, neither NaN"],
     ),
     (
         RevoluteLink,
         {"name": "a", "limits": (0, math.nan)},
-        ["link 'a': limits is (0, nan); expected the least value first, then the greatest, neither NaN"],
+        ["link 'a': limits is (0, nan); expected the lower limit first, then the upper, neither NaN"],
     ),
-    (RevoluteLink, {"name": "a", "limits": 3}, ["link 'a': limits is 3; expected two numbers, least and greatest, or None"]),
+    (RevoluteLink, {"name": "a", "limits": 3}, ["link 'a': limits is 3; expected two numbers, lower and upper, or None"]),
     (
         RevoluteLink,
         {"name": "a", "limits": "ab"},
-        ["link 'a': limits is 'ab'; expected two numbers, least and greatest, or None"],
+        ["link 'a': limits is 'ab'; expected two numbers, lower and upper, or None"],
     ),
     (
         PrismaticLink,
@@ -275,7 +275,7 @@ TOGETHER = [
         [RevoluteLink("a"), RevoluteLink("a"), RevoluteLink("b", predecessor="x")],
         [
             "link 'b': predecessor is 'x'; expected 'start' or 'a'",
-            "chain 'c': links is 'a'; expected names that differ; this one stands twice",
+            "chain 'c': links is 'a'; expected unique names; this one occurs twice",
         ],
     ),
     ([RevoluteLink("a", predecessor="a")], ["link 'a': predecessor is 'a'; expected 'start'"]),

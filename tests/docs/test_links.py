@@ -28,6 +28,22 @@ def test_links_of_page_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(found), f"{page.name}: {target}; the headings are {sorted(anchors(found))}"
 
 
+def test_modules_named_on_pages_exist() -> None:
+    """A page names a module by the end of its path: `expr/rules.py`."""
+    modules = {
+        f"/{path.relative_to(ROOT)}"
+        for folder in ("src", "tests", "docs", "tools", "benchmarks", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    named = {
+        (page.name, name)
+        for page in PAGES
+        for name in re.findall(r"`([\w/]+/\w+\.py)`", FENCE.sub("", page.read_text(encoding="utf-8")))
+    }
+    absent = sorted((page, name) for page, name in named if not any(module.endswith(f"/{name}") for module in modules))
+    assert absent == []
+
+
 @pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "images").glob("*.[psg][nvi][gf]")), ids=lambda path: path.name)
 def test_pictures_are_small_and_used(picture: Path) -> None:
     assert picture.stat().st_size < 100_000

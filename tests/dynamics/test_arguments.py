@@ -116,7 +116,7 @@ OPTIONS: list[tuple[Callable[[], object], str]] = [
     (lambda: manipulability(np.eye(3)), "jacobian has the shape (3, 3); expected (..., 6, n)"),
     (
         lambda: ARM.operational_space_inertia(Z2, mask="linear"),
-        "mask is 'linear'; expected 'all', 'translation' or 'rotation'",
+        "mask is 'linear'; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation'",
     ),
     (lambda: ARM.operational_space_inertia(Z2, frame="tool"), "frame is 'tool'; expected 'world' or 'body'"),
     (

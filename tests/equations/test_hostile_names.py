@@ -190,7 +190,7 @@ def test_substitute_takes_any_name() -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\tb", "a\x00", "\u202e", "\ud800", " a", "m" * 201, 3, None])
 def test_names_that_are_none_are_refused(name: object) -> None:
-    with pytest.raises(ArgumentError, match="is no name of a symbol"):
+    with pytest.raises(ArgumentError, match="is not a name of a symbol"):
         lw.symbols([name])  # type: ignore[list-item]
 
 

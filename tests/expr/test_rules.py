@@ -39,7 +39,7 @@ def letters(tree: ast.expr) -> set[str]:
 
 def test_every_operation_has_its_rules_listed() -> None:
     assert RULES.keys() == OPERATIONS.keys()
-    assert len(CASES) == sum(map(len, RULES.values())), "no rule stands twice"
+    assert len(CASES) == sum(map(len, RULES.values())), "no rule occurs twice"
 
 
 @each_rule

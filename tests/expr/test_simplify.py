@@ -83,7 +83,7 @@ def test_what_cancels_is_left_alone() -> None:
 
 
 def test_no_value_gets_to_depend_on_more() -> None:
-    """A quotient that is no number at x = 0 may not come into what is finite there, nor an input into what lacks it."""
+    """A quotient that is not a number at x = 0 may not come into what is finite there, nor an input into what lacks it."""
     x, y, z = letters("xyz")
     quotient, hidden = z / x, z * y * (1.0 + y)
     made = shortened([quotient, (quotient * x * y) * (1.0 + y), hidden])

@@ -135,9 +135,9 @@ def test_what_leaves_the_folder_is_refused(tmp_path: Path, uri: str) -> None:
     ("uri", "expected"),
     [
         ("http://a.b/c.stl", "'http://a.b/c.stl' cannot be looked up; expected " + ADDRESSES),
-        ("package://../secret", "'..' is no name of a package"),
-        ("package:///secret", "'' is no name of a package"),
-        ("package://a\\b/secret", "'a\\\\b' is no name of a package"),
+        ("package://../secret", "'..' is not a name of a package"),
+        ("package:///secret", "'' is not a name of a package"),
+        ("package://a\\b/secret", "'a\\\\b' is not a name of a package"),
     ],
 )  # fmt: skip
 def test_what_is_no_address(tmp_path: Path, uri: str, expected: str) -> None:

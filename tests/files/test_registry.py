@@ -71,6 +71,8 @@ def test_suffix_decides_where_the_content_says_nothing(tmp_path: Path) -> None:
 def test_unknown_suffix(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"'\.usd'.*'\.toml'.*'\.dat'.*'\.urdf'"):
         save(robots.smart(), tmp_path / "a.usd")
+    with pytest.raises(ArgumentError, match="save: mechanism is 5; expected a Mechanism"):
+        save(5, tmp_path / "a.toml")  # type: ignore[arg-type]
 
 
 def test_external_is_checked(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_state_without_a_group(tmp_path: Path) -> None:
         ),
         (
             '<robot><group name="g"/><group_state name="s" group="g"/><group_state name="s" group="g"/></robot>',
-            "stands twice",
+            "occurs twice",
         ),
         ('<robot><end_effector name="e" parent_link="link1" group="g"/></robot>', "group is 'g', which is not there"),
         ('<robot><passive_joint name="j"/></robot>', "name is 'j', which is not there"),

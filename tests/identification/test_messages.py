@@ -21,7 +21,7 @@ T = np.arange(1000) / 100.0
 ZERO = np.zeros((1000, 2))
 EVERYTHING = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
 FOOTNOTE = "(R marks a parameter with which others are grouped: see mech.base_parameters(resting=False))"
-UNKNOWN = "the motion does not excite all that is to be found: "
+UNKNOWN = "the motion does not excite all parameters: "
 
 
 def arm(**options: Any) -> Callable[[], object]:
@@ -40,11 +40,11 @@ def excite(**options: Any) -> Callable[[], object]:
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "nothing moves": (
         lambda: identify(ARM, 0 * Q, 0 * QD, 0 * QDD, TAU),
-        f"{UNKNOWN}4 of 6 base parameters stay unknown\nno effect: 'MY1', 'ZZ1R', 'MY2' and 'ZZ2R'\n{FOOTNOTE}",
+        f"{UNKNOWN}4 of 6 base parameters remain unknown\nno effect: 'MY1', 'ZZ1R', 'MY2' and 'ZZ2R'\n{FOOTNOTE}",
     ),
     "second joint still": (
         puma(1),
-        f"{UNKNOWN}7 of 58 base parameters stay unknown\nno effect: 'XX2R', 'ZZ2R', 'XZ2R', 'B2', 'Tc+2' and 'Tc-2'\n"
+        f"{UNKNOWN}7 of 58 base parameters remain unknown\nno effect: 'XX2R', 'ZZ2R', 'XZ2R', 'B2', 'Tc+2' and 'Tc-2'\n"
         f"not separable: 'MY2' and 'XY2' (1 of 2 combinations are seen)\n{FOOTNOTE}",
     ),
     "shapes differ": (
@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "known names 'M9'; expected 'friction' or 'rotors', a kind such as 'M' or 'Tc+', or parameters of "
         "mech.parameter_names, 'M1' to 'XZ2'",
     ),
-    "all known": (arm(known=EVERYTHING), "nothing is left to be found: all base parameters are known"),
+    "all known": (arm(known=EVERYTHING), "no parameter is left to identify: all base parameters are known"),
     "effort_std": (arm(effort_std=-1), "effort_std is -1; expected a number > 0, or 2 of them"),
     "effort_stds": (arm(effort_std=(1, 2, 3)), "effort_std is (1, 2, 3); expected a number > 0, or 2 of them"),
     "essential": (arm(essential="few"), "essential holds <U3; expected a number > 0"),
@@ -81,11 +81,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "decimate much": (arm(decimate=20), "there are 60 samples; a filter of that cutoff needs more than 67"),
     "no joints": (
         lambda: identify(lw.Mechanism([lw.Link(joint="fixed")], name="block"), *[np.zeros((5, 0))] * 4),
-        "'block' has no joints, and so nothing that could be identified",
+        "'block' has no joints: no parameter can be identified",
     ),
     "wrong sign": (
         lambda: identify(DRIVEN, Q, QD, QDD, DRIVEN.inverse_dynamics(Q, QD, QDD) - QD, effort_std=1.0).to_mechanism(),
-        "no motor has what was identified; leave it out (essential=) or make it known (known=)\n"
+        "no motor has these identified parameters; leave them out (essential=) or make them known (known=)\n"
         "B1 is -0.0004 (deviation ...); expected >= 0\n"
         "B2 is -0.0004 (deviation ...); expected >= 0",
     ),
@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "nothing to excite": (
         lambda: exciting_trajectory(lw.Mechanism([lw.Link(joint="fixed")], name="block"), 5.0),
-        "'block' has no joints, and so nothing that could be excited",
+        "'block' has no joints: there is no motion to optimise",
     ),
     "not allowed": (
         excite(allowed=lambda q: q[:, 0] > 100),

@@ -91,7 +91,7 @@ def test_a_subtree_moves_as_where_the_rest_is_held(name: str) -> None:
                 mech.subtree(name, q)
             continue
         part = mech.subtree(name, q)
-        inside = [mech.speed_names.index(name) for name in part.speed_names]
+        inside = [mech.velocity_names.index(name) for name in part.velocity_names]
         qd[[k for k in range(mech.nv) if k not in inside]] = 0.0
         qdd[[k for k in range(mech.nv) if k not in inside]] = 0.0
         less = (q[[mech.coordinate_names.index(name) for name in part.coordinate_names]], qd[inside], qdd[inside])
@@ -248,6 +248,7 @@ GRIPPER = Mechanism([Link(joint="prismatic", name="finger", limits=(0.0, 0.04), 
         (lambda arm: arm.subtree("link2", [0.0]), ("q", "2")),
         (lambda arm: arm.subtree("link2", np.zeros((3, 2))), ("q", "(3, 2)", "(2,)")),
         (lambda arm: arm.attach(arm), ("link1", "link2", "prefix")),
+        (lambda arm: arm.attach(5), ("attach: other is 5", "Mechanism")),
         (lambda arm: arm.attach(GRIPPER, to="hand"), ("'hand'", "link1")),
         (lambda arm: arm.attach(GRIPPER, at=np.ones((4, 4))), ("at", "rigid")),
         (lambda arm: arm.replace(floating=True).attach(GRIPPER.replace(floating=True)), ("'base'", "prefix")),

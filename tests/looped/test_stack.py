@@ -98,8 +98,8 @@ def test_what_cannot_be_stacked() -> None:
     coupled = arm.replace(links=[arm.links[0], arm.links[1].replace(mimic=lw.Mimic("link1", 2.0))])
     cases: list[tuple[Any, str]] = [
         (lambda: lw.stack([]), "stack: there is no mechanism"),
-        (lambda: lw.stack([arm, 3]), "stack: 3 is no mechanism"),
-        (lambda: lw.stack("arm"), "stack: .* is no mechanism"),
+        (lambda: lw.stack([arm, 3]), "stack: 3 is not a mechanism"),
+        (lambda: lw.stack("arm"), "stack: .* is not a mechanism"),
         (lambda: lw.stack([[arm], [arm, arm]]), "stack: rows of '1' and '2'"),
         (lambda: lw.stack([arm, puma]).mass_matrix([0, 0]), "'puma560' differs from 'planar_2r'"),
         (lambda: lw.stack([bars, bars]).mass_matrix([0, 0, 0]), "'four_bar'.*closed loops"),

@@ -81,7 +81,7 @@ def test_open_loops_have_no_speeds() -> None:
     made = linkage("four-bar")
     with pytest.raises(ArgumentError, match=r"velocity.*loops.*open.*q"):
         made.velocity(np.zeros(3), [1.0])
-    with pytest.raises(ArgumentError, match="the speeds given open the loops"):
+    with pytest.raises(ArgumentError, match="the given velocities open the loops"):
         made.acceleration(made.q0, np.ones(3), [0.0])
 
 

@@ -64,7 +64,7 @@ def test_neutral_places_the_child_on_the_parent(kind: str) -> None:
 def test_joints_with_quaternions_come_first() -> None:
     mech = Mechanism([Link(name="a"), Link(name="b", joint="ball"), Link(name="c", joint="planar")], floating=True)
     assert mech.coordinate_names[7:] == ("b_qw", "b_qx", "b_qy", "b_qz", "a", "c_x", "c_y", "c_angle")
-    assert mech.speed_names[6:] == ("b_wx", "b_wy", "b_wz", "a", "c_x", "c_y", "c_angle")
+    assert mech.velocity_names[6:] == ("b_wx", "b_wy", "b_wz", "a", "c_x", "c_y", "c_angle")
     assert (mech.nq, mech.nv, mech.n) == (15, 13, 4)
     assert mech.is_length == (False, True, True, False)
     assert [(at.name, at.link) for at in mech.manifold_joints] == [("base", -1), ("b", 1)]
@@ -75,7 +75,7 @@ MALFORMED: list[tuple[dict[str, Any], str, str]] = [
     ({"joint": "universal"}, "axis", "2 axes"),
     ({"joint": "universal", "axis": [(0, 0, 1), (0, 0, -2)]}, "axis", "not parallel"),
     ({"joint": "cylindrical", "limits": (0, 1)}, "limits", "2 rows"),
-    ({"joint": "cylindrical", "limits": [(0, 1), (2, 1)]}, "limits", "least value first"),
+    ({"joint": "cylindrical", "limits": [(0, 1), (2, 1)]}, "limits", "lower limit first"),
     ({"joint": "planar", "limits": [(0, 1)]}, "limits", "3 rows"),
     ({"joint": "ball", "limits": (-1, 1)}, "limits", "half the opening of a cone"),
     ({"joint": "ball", "limits": (0, 4)}, "limits", "half the opening of a cone"),
@@ -120,7 +120,7 @@ def test_a_motor_drives_one_coordinate() -> None:
 def test_separated_joints_move_and_weigh_the_same(seed: int) -> None:
     mech = random_mechanism(seed, ["revolute", "universal", "ball", "cylindrical", "planar"])
     apart = separated(mech)
-    assert (apart.coordinate_names, apart.speed_names) == (mech.coordinate_names, mech.speed_names)
+    assert (apart.coordinate_names, apart.velocity_names) == (mech.coordinate_names, mech.velocity_names)
     q, qd, qdd = random_state(mech, seed)
     for name, args in (("inverse_dynamics", (q, qd, qdd)), ("mass_matrix", (q,)), ("jacobian", (q,))):
         assert relative(direct(apart, name, *args), direct(mech, name, *args)) < 1e-15  # the same bodies

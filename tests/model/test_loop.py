@@ -70,7 +70,8 @@ def test_what_the_loops_push_is_not_guessed(name: str) -> None:
         method = f"the method {called} of Mechanism takes driven=[...] and keeps loops closed; "
         hints = {"inverse_dynamics": hint} | dict.fromkeys(ON_LOOPS, method)
         said = (
-            "'four-bar' has closed loops, 'pin'; {} is for mechanisms without ({}replace(loops=()) gives the tree, cut open)"
+            "'four-bar' has closed loops, 'pin'; {} is for mechanisms without loops"
+            " ({}replace(loops=()) gives the tree, cut open)"
         )
         assert unnamed(caught.value, said.format(called, hints.get(called, ""))) == []
     else:

@@ -77,7 +77,7 @@ CASES: list[tuple[Callable[..., object], str, object, str]] = [
     (link, "offset", "1.5", NUMBER),
     (link, "offset", True, NUMBER),
     (link, "offset", [1.0, 2.0], NUMBER),
-    (link, "limits", (1.0, -1.0), "the least value first"),
+    (link, "limits", (1.0, -1.0), "the lower limit first"),
     (link, "limits", (NAN, 1.0), "neither NaN"),
     (link, "limits", (np.inf, np.inf), "a finite number between them"),
     (link, "limits", (-np.inf, -np.inf), "a finite number between them"),
@@ -209,7 +209,7 @@ TREES: list[tuple[list[Link] | Any, str]] = [
     ([], "one Link or more"),
     (["link"], "one Link or more"),
     ([Link(), 3], "one Link or more"),
-    ([Link(name="a"), Link(name="a")], r"'a'; expected names that differ"),
+    ([Link(name="a"), Link(name="a")], r"'a'; expected unique names"),
     ([Link(name="a", parent="b")], r"link 'a': parent is 'b'; expected 'base'"),
     ([Link(name="a"), Link(name="c", parent="B")], r"parent is 'B'; expected 'base' or 'a'"),
     ([Link(name="a", parent="a")], r"cycle|expected 'base'"),
@@ -226,7 +226,7 @@ def test_bad_trees(links: Any, expected: str) -> None:
 
 ROWS: list[tuple[dict[str, Any], str]] = [
     ({"rows": [(0, 0, 1)]}, r"row 0 is \(0, 0, 1\); expected 4 numbers: theta, d, a, alpha"),
-    ({"rows": [(0, 0, 1, 0)], "joints": "RR"}, r"joints is 'RR'; expected 1 letters"),
+    ({"rows": [(0, 0, 1, 0)], "joints": "RR"}, r"joints is 'RR'; expected 1 of the letters 'R', 'P' or 'F'"),
     ({"rows": [(0, 0, 1, 0)], "joints": "S"}, r"joints is 'S'"),
     ({"rows": [(0, 0, 1, 0)], "order": ("theta", "d", "a")}, r"order is"),
     ({"rows": [(0, 0, 1, 0)], "order": ("theta", "d", "a", "a")}, r"order is"),
@@ -248,7 +248,7 @@ def test_bad_perturbations(fraction: float) -> None:
 
 
 def test_identified_parameters_are_let_through_where_they_are_said_to_be() -> None:
-    """physical=False takes what is no body's inertia, but nothing that is no number."""
+    """physical=False takes what is no body's inertia, but nothing that is not a number."""
     assert Link(mass=-0.1, inertia=(1, 1, 5), physical=False).body.mass == -0.1
     with pytest.raises(ModelError, match="com"):
         Link(com=(NAN, 0, 0), physical=False)

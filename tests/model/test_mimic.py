@@ -117,7 +117,7 @@ WRONG = {
     ),
     "name": (
         {"joint_name": "slide"},
-        "mechanism 'gripper': links is 'slide'; expected joint names that differ; this one stands twice",
+        "mechanism 'gripper': links is 'slide'; expected unique joint names; this one occurs twice",
     ),
     "limits": (
         {"limits": (0.5, 0.6)},

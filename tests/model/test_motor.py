@@ -293,11 +293,11 @@ def test_what_a_floating_base_adds() -> None:
     mech, floating = arm(), arm(floating=True)
     assert (mech.n, mech.nq, mech.nv) == (2, 2, 2)
     assert (floating.n, floating.nq, floating.nv) == (2, 9, 8)
-    assert mech.coordinate_names == mech.speed_names == mech.names == floating.names == ("arm", "hand")
+    assert mech.coordinate_names == mech.velocity_names == mech.names == floating.names == ("arm", "hand")
     assert floating.coordinate_names == (
         "base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz", "arm", "hand",
     )  # fmt: skip
-    assert floating.speed_names == (
+    assert floating.velocity_names == (
         "base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz", "arm", "hand",
     )  # fmt: skip
     assert floating.coordinates == mech.coordinates == (0, -1, 1)

@@ -21,8 +21,7 @@ import pytest
 from linkwise import robots
 from linkwise.errors import ArgumentError, FileError
 from linkwise.parameter_sweep import FORMATS, Sweep, run
-from linkwise.parameter_sweep.claim import claim
-from linkwise.parameter_sweep.run import _here
+from linkwise.parameter_sweep.run import _here, claim
 from support.ending_process import end_once
 
 OVER = {"mass:link2": (1.0, 5.0)}
@@ -108,7 +107,7 @@ def test_sweeps_that_start_at_once_do_not_mix(sweep: Sweep, tmp_path: Path) -> N
 
     def start_another(done: int, _: int) -> None:
         code = (
-            f"from pathlib import Path; from linkwise.parameter_sweep.claim import alone\nwith alone(Path({str(path)!r})): 0"
+            f"from pathlib import Path; from linkwise.parameter_sweep.run import alone\nwith alone(Path({str(path)!r})): 0"
         )
         if not tried:
             tried.append(subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True).stderr)

@@ -57,7 +57,7 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
     (link, {"at": (0, 0)}, "at is (0, 0)", "3 finite numbers: x, y (m) and the angle (rad)"),
     (link, {"joint": "free", "a": 1.0}, "a is 1.0", "0 for a free link"),
     (link, {"joint": "free", "at": (1, 0, 0)}, "at is (1.0, 0.0, 0.0)", "0 for a free link"),
-    (link, {"limits": (1, 0)}, "limits is (1, 0)", "the least first"),
+    (link, {"limits": (1, 0)}, "limits is (1, 0)", "the lower limit first"),
     (link, {"limits": (NAN, 0)}, "limits is (nan, 0)", "neither NaN"),
     (link, {"limits": 3}, "limits is 3", "two numbers"),
     (link, {"limits": (INF, INF)}, "limits is (inf, inf)", "two numbers"),
@@ -82,8 +82,8 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
     (lambda: Mechanism([]), {}, "links is []", "one planar.Link or more"),
     (lambda: Mechanism(3), {}, "links is 3", "one planar.Link or more"),
     (lambda: Mechanism([Link()], name=3), {}, "name is 3", "a word, or None"),
-    (lambda: mechanism(Link(name="a"), Link(name="a")), {}, "links is 'a'", "names that differ"),
-    (lambda: mechanism(Link(name="a", joint_name="j"), Link(name="j")), {}, "links is 'j'", "joint names that differ"),
+    (lambda: mechanism(Link(name="a"), Link(name="a")), {}, "links is 'a'", "unique names"),
+    (lambda: mechanism(Link(name="a", joint_name="j"), Link(name="j")), {}, "links is 'j'", "unique joint names"),
     (lambda: mechanism(Link(name="a", joint="free"), Link(name="a.x")), {}, "links is 'a.x'", "another name"),
     (lambda: mechanism(Link(name="a", parent="b")), {}, "parent is 'b'", "expected 'world'"),
     (lambda: mechanism(Link(name="a"), Link(name="c", parent="b")), {}, "parent is 'b'", "expected 'world' or 'a'"),
@@ -96,7 +96,7 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
         lambda: mechanism(loops=[loop(first="arm", second="world"), loop(first="arm", second="world")]),
         {},
         "loops is 'pin'",
-        "names that differ",
+        "unique names",
     ),
 ]
 

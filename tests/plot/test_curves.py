@@ -103,7 +103,7 @@ def floating_rows(effort: float) -> list[list[Curves]]:
     t = np.linspace(0, 1, 20)
     wave = np.sin(t)[:, None] * np.arange(1.0, 8.0)
     made = []
-    for title, k, scale in (("position", 7, 1.0), ("speed", 6, 1.0), ("effort", 6, effort)):
+    for title, k, scale in (("position", 7, 1.0), ("velocity", 6, 1.0), ("effort", 6, effort)):
         made.append(
             manifold_panels(title, t, wave[:, :k] * scale, BASE, 1) + joint_panels(title, t, wave[:, :1] * scale, [False])
         )

@@ -17,7 +17,7 @@ def labels(made: object) -> list[str]:
 
 def test_panels_and_units() -> None:
     move = quintic([0.0, 0.0], [1.0, 0.5], 2.0, names=["swing", "lift"])
-    assert labels(move.plot()) == ["position [rad]", "speed [rad/s]", "acceleration [rad/s²]"]
+    assert labels(move.plot()) == ["position [rad]", "velocity [rad/s]", "acceleration [rad/s²]"]
     sliding = Trajectory(
         move.t,
         move.q,
@@ -31,7 +31,8 @@ def test_panels_and_units() -> None:
     )
     made = sliding.plot("both")
     assert labels(made) == [
-        *("position [rad]", "position [m]", "speed [rad/s]", "speed [m/s]", "acceleration [rad/s²]", "acceleration [m/s²]"),
+        *("position [rad]", "position [m]", "velocity [rad/s]", "velocity [m/s]"),
+        *("acceleration [rad/s²]", "acceleration [m/s²]"),
         *("effort [N m]", "effort [N]", "energy [J]"),
     ]
     words = [text.get_text() for text in made.legends[0].get_texts()]
@@ -60,7 +61,7 @@ def test_a_frame() -> None:
     further = transform(rotation_z(3.0) @ rotation_x(3.0), None)
     made = cartesian_through([np.eye(4), half, further], [0.0, 1.0, 2.0]).plot("a frame")
     assert labels(made) == [
-        *("position [m]", "orientation [quaternion]", "speed [m/s]", "angular speed [rad/s]"),
+        *("position [m]", "orientation [quaternion]", "velocity [m/s]", "angular velocity [rad/s]"),
         *("acceleration [m/s²]", "angular acceleration [rad/s²]"),
     ]
     for line in made.axes[1].lines[:4]:

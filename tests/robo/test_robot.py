@@ -227,7 +227,7 @@ def test_every_problem_of_both_lists_is_told_at_once() -> None:
 
 
 def test_a_fault_in_one_field_hides_no_fault_elsewhere() -> None:
-    """What hangs where is checked although a mass is no number, and rotors beside it; nothing is told of stand-ins."""
+    """What hangs where is checked although a mass is not a number, and rotors beside it; nothing is told of stand-ins."""
     links, motors = two(link1_mass="heavy", link2_previous=7, motor1_inertia=(1, 2, 3))
     for about in ("com", "joint"):
         with pytest.raises(ModelError) as caught:

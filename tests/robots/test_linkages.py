@@ -18,7 +18,8 @@ from linkwise.loops.linkage import Linkage
 from linkwise.loops.mobility import mobility
 from linkwise.spatial.rotation import rotation_z
 from linkwise.view import draw
-from linkwise.view.scene import build, lay_out
+from linkwise.view.scene.layout import lay_out
+from linkwise.view.scene.scene import build
 from support.loop_mechanisms import bundled
 from support.random_linkages import cut
 

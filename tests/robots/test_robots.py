@@ -21,6 +21,9 @@ def tool_pose(mechanism: Mechanism, q: list[float]) -> np.ndarray:
 
 def test_names() -> None:
     assert set(ROBOTS) <= set(robots.names())
+    assert robots.ur20() == robots.load("ur20")
+    with pytest.raises(AttributeError, match="no attribute 'ur21'"):
+        _ = robots.ur21
 
 
 @pytest.mark.parametrize("name", robots.names())

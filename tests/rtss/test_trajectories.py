@@ -129,7 +129,7 @@ def test_the_turn_is_the_shortest() -> None:
         ),
         (
             lambda: rt_trinterp(np.eye(4), rt_rotx(np.pi), 0.5),
-            "rt_trinterp: T0 and T1 are half a turn apart; which way round is not said",
+            "rt_trinterp: T0 and T1 are half a turn apart; the direction of rotation is ambiguous",
         ),
     ],
 )

@@ -29,7 +29,7 @@ def test_from_one_transform_to_another() -> None:
     d = 1e-5 * RNG.standard_normal((3, 6))
     moved = (np.eye(4) + rt_diff2tr(np.concatenate([np.zeros((3, 3)), d[:, 3:]], axis=1))) @ T
     moved[:, :3, 3] = T[:3, 3] + d[:, :3]
-    assert np.abs(rt_tr2diff(T, moved) - d).max() < 1e-15  # (I + small) R is no rotation by 1e-10, its skew part is exact
+    assert np.abs(rt_tr2diff(T, moved) - d).max() < 1e-15  # (I + small) R is not a rotation by 1e-10, its skew part is exact
     assert np.abs(rt_tr2diff(moved, np.broadcast_to(T, (3, 4, 4))) + d).max() < 1e-15
 
 

@@ -146,7 +146,7 @@ def test_half_a_pair_an_open_key_or_no_certificate_is_refused(folder: Path, runn
     with pytest.raises(FileError, match=r"key\.pem.*certificate\.der"):
         certificates.found_or_made(tmp_path, "127.0.0.1")
     (tmp_path / "certificate.der").write_bytes(b"no certificate")
-    with pytest.raises(FileError, match="is no certificate"):
+    with pytest.raises(FileError, match="is not a certificate"):
         certificates.found_or_made(tmp_path, "127.0.0.1")
     (tmp_path / "certificate.der").write_bytes((folder / "certificate.der").read_bytes())
     assert certificates.found_or_made(tmp_path, "127.0.0.1")[2] == running.server.fingerprint
@@ -177,7 +177,7 @@ def test_the_key_of_another_certificate_and_one_that_expired_are_refused(
     with pytest.raises(FileError, match=r"is not the key of certificate\.der"):
         certificates.found_or_made(tmp_path / "one", "127.0.0.1")
     (tmp_path / "one" / "key.pem").write_text("none")
-    with pytest.raises(FileError, match="is no key without a password"):
+    with pytest.raises(FileError, match="is not a key without a password"):
         certificates.found_or_made(tmp_path / "one", "127.0.0.1")
 
     class Later(datetime.datetime):

@@ -101,7 +101,7 @@ def test_late_is_more_than_a_tenth_of_a_period(clock: Clock) -> None:
 
 
 def test_a_rate_that_no_number_of_nanoseconds_has_does_not_drift(clock: Clock) -> None:
-    """A third of a millisecond is no whole number of ns: rounding each would be off by 4 us after 12,000 cycles."""
+    """A third of a millisecond is not a whole number of ns: rounding each would be off by 4 us after 12,000 cycles."""
     chain = Stepper(clock)
     pacing.run(chain, 1 / 3000, cycles=12_001)
     assert abs(chain.began[-1] - chain.began[0] - 4_000 * MS) <= 1_000

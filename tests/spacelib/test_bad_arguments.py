@@ -76,7 +76,7 @@ def parameters(name: str) -> dict[str, Any]:
 
 
 class Nothing:
-    """Something that is no number and no array."""
+    """Something that is not a number and no array."""
 
 
 WRONG: list[Any] = [

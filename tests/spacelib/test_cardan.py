@@ -240,7 +240,7 @@ def test_symbols_and_expressions_have_the_numbers(axes: tuple[int, int, int]) ->
 AXES = "expected 'X (0)', 'Y (1)' or 'Z (2)'"
 NEIGHBOURS = "expected axes whose neighbours differ, such as X, Y, Z or Z, X, Z"
 TRIPLE = "expected three numbers (..., 3), one for each angle"
-NO_ROTATION = "the 3x3 block is no rotation: R'R is off the identity by 0.1 or more, or the determinant is negative"
+NO_ROTATION = "the 3x3 block is not a rotation: R'R is off the identity by 0.1 or more, or the determinant is negative"
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ NEIGHBOURS = "expected axes whose neighbours differ, such as X, Y, Z or Z, X, Z"
 LOCKED = (
     "the angles are locked: the cosine (Cardan) or sine (Euler) of the middle one is zero, and the rates are undetermined"
 )
-NO_ROTATION = "the 3x3 block is no rotation: R'R is off the identity by 0.1 or more, or the determinant is negative"
+NO_ROTATION = "the 3x3 block is not a rotation: R'R is off the identity by 0.1 or more, or the determinant is negative"
 COUNT = "expected q, qp, i, j, k or q, qp, qpp, i, j, k"
 Q, W0 = [0.1, 0.2, 0.3], np.zeros((4, 4))
 

@@ -308,7 +308,7 @@ def test_what_symbols_give() -> None:
     assert sympy.simplify(sympy.Matrix(screwtom(n, phi, p, h)[:3, 3]) - shift) == sympy.zeros(3, 1)
 
 
-NO_ROTATION = "the 3x3 block is no rotation: RR is off the identity by 0.1 or more, or the determinant is negative"
+NO_ROTATION = "the 3x3 block is not a rotation: RR is off the identity by 0.1 or more, or the determinant is negative"
 
 
 @pytest.mark.parametrize(

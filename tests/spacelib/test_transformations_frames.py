@@ -184,7 +184,8 @@ ALWAYS_SINGULAR = "mami: M is singular: its determinant is identically zero"
         ),
         (
             lambda: invers(np.diag([2.0, 2.0, 2.0, 1.0])),
-            "invers: the 3x3 block is no rotation: R'R is off the identity by 0.1 or more, or the determinant is negative",
+            "invers: the 3x3 block is not a rotation: R'R is off the identity by 0.1 or more, or the determinant "
+            "is negative",
         ),
         (
             lambda: mami([np.eye(2)] * 2, np.full((2, 2), sympy.Symbol("a"))),

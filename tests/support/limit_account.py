@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise import Link, Mechanism, Mimic
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from linkwise.spatial.transform import translation
 
 EPS = float(np.finfo(float).eps)

@@ -204,7 +204,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: cartesian_through([EYE, FAR], speed=(1, 1), acceleration=(1, 1), blend=0.1),
         "blend goes with times; under limits of speed and acceleration the motion stops at each pose",
     ),
-    # ── what is no real number, though it could be cut down to one ──
+    # ── what is not a real number, though it could be cut down to one ──
     (lambda: quintic(np.array([1 + 2j, 0]), [0.0, 0.0], 1.0), f"q0 holds complex128; expected {NUMBERS}"),
     (lambda: quintic([0.0], ["1.5"], 1.0), f"q1 holds <U3; expected {NUMBERS}"),
     (lambda: quintic([0.0], [None], 1.0), f"q1 holds None; expected {NUMBERS}"),

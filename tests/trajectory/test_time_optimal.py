@@ -201,6 +201,7 @@ def test_rests_and_zero_limits() -> None:
         ({"limits": MotionLimits(tau_max=1.0)}, "tau_max needs the mechanism"),
         ({"limits": MotionLimits(tool_speed=0.0)}, "tool_speed is 0.0; expected a number > 0"),
         ({"limits": None}, "give a mechanism whose joints have limits"),
+        ({"mechanism": 5}, "mechanism is 5; expected a Mechanism"),
         ({"sd0": 100.0}, "sd0 is 100; limits of velocity allow at most"),
         ({"sd0": 0.9, "limits": MotionLimits(qd_max=10.0, qdd_max=0.1)}, "sd0 is 0.9; from there on the limits can be kept"),
         ({"sd1": -1.0}, "sd1 is -1.0; expected a number >= 0"),

@@ -92,7 +92,7 @@ def test_a_file_of_a_floating_base_is_read(tmp_path):
     assert motion.efforts[0][:3] == pytest.approx([0.0, 0.0, 3 * 9.81], abs=0.05)
     assert motion.series("effort")[2][:6] == BASE_EFFORTS
     assert motion.series("position")[3] == ("m",) * 3 + ("quaternion",) * 4 + ("rad",)
-    assert motion.series("speed")[3] == ("m/s",) * 3 + ("rad/s",) * 4
+    assert motion.series("velocity")[3] == ("m/s",) * 3 + ("rad/s",) * 4
     assert motion.series("effort")[3] == ("N",) * 3 + ("N m",) * 4
 
 
@@ -210,7 +210,7 @@ def test_curves_keep_their_peaks():
 
 def test_units_follow_the_joints():
     motion = ShownMotion.of(crank(), turning())
-    assert [motion.series(kind)[3][2] for kind in ("position", "speed", "acceleration", "effort")] == [
+    assert [motion.series(kind)[3][2] for kind in ("position", "velocity", "acceleration", "effort")] == [
         "m",
         "m/s",
         "m/s²",
@@ -228,7 +228,7 @@ def test_units_follow_the_joints():
         (([], np.zeros((0, 2))), "shapes"),
         (Trajectory([0.0, 1.0], *np.zeros((3, 4, 2, 2))), "batch of shape"),
         (Trajectory([0.0, 1.0], *np.zeros((3, 2, 3))), "has 2 joints; the trajectory has 3"),
-        (Trajectory([0.0, 1.0], [[0, 0], [np.nan, 0]], *np.zeros((2, 2, 2))), "no finite number at t = 1 s"),
+        (Trajectory([0.0, 1.0], [[0, 0], [np.nan, 0]], *np.zeros((2, 2, 2))), "not finite at t = 1 s"),
     ],
 )
 def test_what_is_no_motion_of_the_mechanism_is_refused(given, said):

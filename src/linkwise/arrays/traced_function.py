@@ -45,7 +45,7 @@ class TracedFunction:
     Parameters
     ----------
     name : str
-        How messages call it.
+        Its name in messages.
     inputs, outputs : mapping of str to tuple of int
         Shapes without the batch.
     function : callable

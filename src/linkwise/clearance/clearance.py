@@ -38,7 +38,7 @@ class Distances:
     def nearest(self) -> Any:
         """Names of the two of the least distance: a pair, or for a batch an array (..., 2)."""
         if not self.pairs:
-            raise ArgumentError("there is no pair of shapes or obstacles that is looked at")
+            raise ArgumentError("there is no pair of shapes or obstacles to check")
         return np.array(self.pairs)[self.distance.argmin(axis=-1)]
 
 
@@ -51,7 +51,7 @@ class Clearance(Distances):
     q : ndarray (..., nq)
         Configurations, rad or m.
     distance : ndarray (..., P)
-        Of each pair, m; negative where they overlap: by how much they must be moved apart.
+        Distance of each pair, m; negative where they overlap: by how much they must be moved apart.
     pairs : tuple of (str, str)
         Names of the shapes (P): of two of the mechanism, or of one and an obstacle.
     excess : ndarray (P,)
@@ -214,7 +214,7 @@ def clearance(
         of shapes are left out that overlap in all of 2,000 random configurations, or stay apart in all of them by more than
         a twentieth of the mechanism's reach. Neighbours, joined by a joint or a loop, are always left out.
     seed : int
-        Of these configurations.
+        Seed of these configurations.
     exact : bool
         Whether the shapes themselves are measured, one pair after the other, by the library coal (extra ``collision``).
 

@@ -189,7 +189,7 @@ def distances(shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Arr
     Parameters
     ----------
     shapes : CollisionShapes
-        Of the mechanism.
+        Shapes of the mechanism.
     kinds : sequence of int
         Of each obstacle 0 for a sphere, `BOX` for a box, else the number of its capsules.
     q : ndarray (nq,)

@@ -131,7 +131,7 @@ def plan(
     resolution : float
         An interval in which no point moves this far, m, and that is not proven to be clear, counts as blocked.
     seed : int
-        Of random numbers: the same path for the same seed.
+        Seed of random numbers: the same path for the same seed.
     iterations : int
         Most rounds in which the trees grow.
 

@@ -19,27 +19,27 @@ WELCOME = """Kinematics and dynamics of linked rigid bodies: robots and other me
 
 \b
 What to type first:
-  linkwise show puma560              its table, and a picture in puma560.png
-  linkwise view puma560              a page with sliders and a target to drag
-  linkwise check my_robot.toml       everything wrong with a file, at once
+  linkwise show puma560              table, and a picture in puma560.png
+  linkwise view puma560              page with sliders and a target to drag
+  linkwise check my_robot.toml       all errors of a file, at once
   linkwise run my_robot.toml my_motion.csv
                                      positions, velocities, accelerations,
                                      joint forces and motor efforts, as
                                      tables, files and figures
   linkwise simulate my_robot.toml --q 30deg,0 --time 2
-                                     how it moves by itself, or driven
+                                     free or driven motion
   linkwise ik puma560 --position 0.4,0.2,0.3
-                                     joint values for a place of the tool
-  linkwise workspace puma560         what it reaches, and where it moves well
+                                     joint values for a tool position
+  linkwise workspace puma560         reachable region and manipulability
   linkwise sweep puma560 --over payload=0..5 --samples 1e6
-                                     its torques at random configurations
-  linkwise derive planar_2r          its equations: text, LaTeX, SymPy
-  linkwise export puma560 fk id      its functions in C, with a test
-  linkwise serve crane.toml          run a chain at a rate, in reach of a PLC
+                                     torques at random configurations
+  linkwise derive planar_2r          equations: text, LaTeX, SymPy
+  linkwise export puma560 fk id      functions in C, with a test
+  linkwise serve crane.toml          cyclic chain, over OPC UA and in browsers
 
 A MECHANISM is a description file (Linkwise .toml, SpaceLib .DAT, URDF, xacro, MJCF, a .csv of DH parameters) or the
 name of a bundled robot.
-Ask any command for more: linkwise run --help
+Each command explains itself: linkwise run --help
 """
 
 

@@ -190,7 +190,7 @@ def progress_bar(words: str, quiet: bool) -> Iterator[Callable[..., None]]:
 
 
 def _print_json(data: Any, indent: int | None) -> None:
-    """Print one JSON document; what is no finite number is null, for JSON has none."""
+    """Print one JSON document; what is not a finite number is null, for JSON has none."""
     if isinstance(data, Iterator):
         for k, entry in enumerate(data):
             click.echo(("[" if k == 0 else ",\n") + json.dumps(jsonable(entry)), nl=False)
@@ -343,12 +343,12 @@ def mechanism(**settings: Any) -> click.Argument:
 
 def result_options(named_after: str, figures: str) -> list[click.Option]:
     """Declare the options of commands that write a folder of results: where, which figures, what is printed."""
-    folder = f"Folder of the results; made if needed. Default: out/NAME, NAME being that of the {named_after}."
+    folder = f"Folder of the results, created if needed. Default: out/NAME, with the name of the {named_after}."
     return [
         option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help=folder),
         option("--figures/--no-figures", default=True, help=figures),
-        option("--format", "suffix", type=click.Choice(["png", "svg"]), default="png", help="Of the figures."),
-        option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
+        option("--format", "suffix", type=click.Choice(["png", "svg"]), default="png", help="Format of the figures."),
+        option("-q", "--quiet", is_flag=True, help="Print errors only."),
     ]
 
 
@@ -366,6 +366,8 @@ class Command(click.Command):
         Whether it takes the options of reading; one with a MECHANISM does.
     json : bool
         Whether it takes ``--json``.
+    **settings
+        Those of `click.Command`.
     """
 
     def __init__(
@@ -379,7 +381,7 @@ class Command(click.Command):
         self._function = function
         self._described = any(param.name == "mechanism" for param in parameters)
         reads = ReadingOptions.options() if reading or self._described else []
-        as_json = [option("--json", "as_json", is_flag=True, help="Print the results as JSON, and nothing else.")] * json
+        as_json = [option("--json", "as_json", is_flag=True, help="Print the results as JSON only.")] * json
         settings = {"name": function.__name__.replace("_", "-"), "help": inspect.getdoc(function)} | settings
         super().__init__(params=[*parameters, *as_json, *reads], callback=self._call, **settings)
 
@@ -418,7 +420,7 @@ class CommandGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             names = self.list_commands(ctx)
-            guess = did_you_mean(args[0].replace("_", "-"), names, self.guesses) or f"There is {', '.join(names)}."
+            guess = did_you_mean(args[0].replace("_", "-"), names, self.guesses) or f"Expected {', '.join(names)}."
             raise click.UsageError(f"No {self.noun} {args[0]!r}. {guess}", ctx) from error
 
 
@@ -429,8 +431,8 @@ class Commands(CommandGroup):
     """
 
     first = (
-        *("run", "simulate", "ik", "workspace", "sweep", "serve", "show", "view", "derive", "export", "check", "convert"),
-        "bench",
+        *("run", "simulate", "ik", "workspace", "path", "sweep", "serve", "show", "view", "derive", "export", "check"),
+        *("convert", "bench"),
     )
     """The order in which help lists commands; others come behind, by name."""
 

@@ -199,7 +199,7 @@ def instants(tree: Tree, states: LinkStates) -> list[dict[str, Any]]:
     for row, time in enumerate(states.t):
         q, qd, qdd, tau = states.q[row], states.qd[row], states.qdd[row], states.tau[row]
         joints = {
-            name: {"position": q[k], "speed": qd[v], "acceleration": qdd[v], "effort": tau[v]}
+            name: {"position": q[k], "velocity": qd[v], "acceleration": qdd[v], "effort": tau[v]}
             for name, _, k, v in joint_columns(tree)
         }
         links = {name: {key: values[row, k] for key, values in vectors.items()} for k, name in enumerate(tree.link_names)}
@@ -271,7 +271,7 @@ def _vector_rows(
 
 
 def _joint_table(title: str, joints: Mapping[str, Mapping[str, float]], tree: Tree) -> Table:
-    quantities = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
+    quantities = {"position": "q", "velocity": "qd", "acceleration": "qdd", "effort": "tau"}
     behind = zip(*(_joint_units(tree, quantity) for quantity in quantities.values()), strict=True)
     rows = []
     for (name, joint), words in zip(joints.items(), behind, strict=True):
@@ -301,14 +301,16 @@ def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
     first = len(names) - mechanism.n
     for at in mechanism.manifold_joints:
         yield _manifold_motion_table(title, at, summary)
-        taken = "force and moment on the base that the motion takes" if at.link < 0 else "efforts that the motion takes"
-        yield _numbers(taken, manifold_title(at), ["rms effort", "peak effort", ""], efforts[at.v])
+        subject = "force and moment on the base" if at.link < 0 else "efforts"
+        yield _numbers(
+            f"{subject} that the motion requires", manifold_title(at), ["rms effort", "peak effort", ""], efforts[at.v]
+        )
         title = "joints"
     if mechanism.n:
         yield _joint_motion_table(title, mechanism, summary)
         yield _numbers("motor efforts", "joint", ["rms effort", "peak effort", ""], efforts[first:])
     links = [(plain(name), peak(force, k), peak(moment, k)) for k, name in enumerate(mechanism.link_names)]
-    title = "what each link receives from its parent, moment about the joint"
+    title = "force and moment on each link from its parent, moment about the joint"
     yield _numbers(title, "link", ["peak force [N]", "peak moment [N m]"], links)
 
 
@@ -318,12 +320,12 @@ def _manifold_motion_table(title: str, at: ManifoldJoint, summary: Summary) -> T
         place, speed, slides = at.q.start + k, at.v.start + k, direction.startswith("along")
         span = f"{short(summary.q.low[place])} .. {short(summary.q.high[place])}" if slides else ""
         rows.append((direction, span, peak(summary.qd, speed), peak(summary.qdd, speed), "m" if slides else "rad"))
-    return _numbers(title, manifold_title(at), ["position", "peak speed", "peak acceleration", ""], rows)
+    return _numbers(title, manifold_title(at), ["position", "peak velocity", "peak acceleration", ""], rows)
 
 
 def _joint_motion_table(title: str, tree: Tree, summary: Summary) -> Table:
     """Units stand in the head where all joints have the same ones, which saves room, else behind the numbers."""
-    heads = {"position": "q", "peak speed": "qd", "peak acceleration": "qdd"}
+    heads = {"position": "q", "peak velocity": "qd", "peak acceleration": "qdd"}
     units_of_joints = list(zip(*(_joint_units(tree, quantity) for quantity in heads.values()), strict=True))
     alike = len(set(units_of_joints)) == 1
     rows = []

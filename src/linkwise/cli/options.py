@@ -116,7 +116,7 @@ class Finite(click.FloatRange):
     0.5
     >>> Finite(0).convert("nan", None, None)
     Traceback (most recent call last):
-    click.exceptions.BadParameter: 'nan' is no finite number.
+    click.exceptions.BadParameter: 'nan' is not a finite number.
     """
 
     name = "number"
@@ -128,7 +128,9 @@ class Finite(click.FloatRange):
         except ValueError:
             number = 0.0
         if not math.isfinite(number):
-            self.fail(f"{value[:40]!r} is no finite number." if isinstance(value, str) else f"{value} is no finite number.")
+            self.fail(
+                f"{value[:40]!r} is not a finite number." if isinstance(value, str) else f"{value} is not a finite number."
+            )
         return super().convert(value, param, ctx)
 
 
@@ -169,7 +171,7 @@ class Angle(ParamType):
         option = option_name(param)
         angle = numbers(value, option, ["angle"])
         if len(angle) != 1 or not 0 < angle[0] <= math.pi:
-            refuse(f"{value!r} is no angle above 0 and up to 180deg", option)
+            refuse(f"{value!r} is not an angle above 0 and up to 180deg", option)
         return angle[0]
 
 
@@ -223,6 +225,12 @@ class Coordinates(Velocities):
     def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
         """Read the numbers."""
         q = super().resolve(text, mechanism, option)
+        turns = [
+            value for value, kind in zip(q[len(q) - mechanism.n :], joint_kinds(mechanism), strict=True) if kind == "angle"
+        ]
+        far = max(turns, key=abs, default=0.0)
+        if abs(far) > 2.0 * math.pi and "deg" not in text and "°" not in text:
+            click.echo(f"remark: {option}: {far:g} rad is more than a turn; degrees are written {far:g}deg", err=True)
         for at in mechanism.manifold_joints:
             length = math.hypot(*q[at.quaternion])
             if length == 0:

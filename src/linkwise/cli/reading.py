@@ -24,7 +24,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
     pairs = [value.partition("=") for value in values]
     for (name, sign, _), value in zip(pairs, values, strict=True):
         if not name.removesuffix(":") or not sign:
-            raise click.BadParameter(f"{value!r} is no NAME=VALUE", param_hint="--xacro")
+            raise click.BadParameter(f"{value!r} is not a NAME=VALUE", param_hint="--xacro")
     return {name.removesuffix(":"): text for name, _, text in pairs} or None  # (ROS writes NAME:=VALUE)
 
 
@@ -65,24 +65,26 @@ class ReadingOptions:
         As in `linkwise.files.ReadOptions`.
     """
 
-    dialect: str | None = _option("What the columns of a .csv table are: linkwise, matlab, python or toolbox7.", **_VALUE)
-    convention: str | None = _option("Of a table that does not state it: standard or modified.", **_VALUE)
-    angles: str | None = _option("A table's angles: rad (as the toolboxes) or deg.", metavar="UNIT")
-    any_inertia: bool = _option("Take inertias that no body can have, as many a URDF holds.", False, is_flag=True)
+    dialect: str | None = _option("Dialect of a .csv table: linkwise, matlab, python or toolbox7.", **_VALUE)
+    convention: str | None = _option("Convention of a table that does not state it: standard or modified.", **_VALUE)
+    angles: str | None = _option("Unit of the angles in a table: rad (as the toolboxes) or deg.", metavar="UNIT")
+    any_inertia: bool = _option("Accept physically impossible inertias, as in many URDF files.", False, is_flag=True)
     root: str | None = _option(
-        "The link (URDF) or body (MJCF) to read with all that hangs on it, of a file with several roots.", **_VALUE
+        "Link (URDF) or body (MJCF) to read with its descendants, for a file with several roots.", **_VALUE
     )
     xacro: Mapping[str, str] | None = _option(
-        "A value for an argument of a .xacro file; may be repeated.", metavar="NAME=VALUE", multiple=True, callback=_pairs
+        "Value of an argument of a .xacro file; may be repeated.", metavar="NAME=VALUE", multiple=True, callback=_pairs
     )
     package_dir: tuple[str, ...] = _option(
-        "A folder that holds packages, or is one, for $(find package), and package:// in `view`; may be repeated.",
+        "Package, or folder of packages, for $(find package), and for package:// in `view`; may be repeated.",
         (), multiple=True, **_FOLDER,
     )  # fmt: skip
-    include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
+    include_root: str | None = _option("Folder from which an MJCF file may include files, besides its own.", **_FOLDER)
     swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
     bare_free_joints: bool = _option("Leave out forces and armature of free joints of an MJCF file.", False, is_flag=True)
-    drop_unknown: bool = _option("Leave out what has no counterpart here, as some equalities of MJCF.", False, is_flag=True)
+    drop_unknown: bool = _option(
+        "Leave out elements that have no counterpart here, such as some equalities of MJCF.", False, is_flag=True
+    )
 
     @classmethod
     def options(cls) -> list[click.Option]:

@@ -20,7 +20,7 @@ from linkwise.comparison.axis_chain import JointAxes, JointAxis, Tie
 from linkwise.spatial.lines import angle_between
 from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import transform
+from linkwise.spatial.transform import inverse, transform
 
 #: How many places of axes are tried before it is given up.
 MOST = 20_000
@@ -66,6 +66,19 @@ class Alignment:
         rotations = self.ball_rotations.copy()
         rotations[k] = value
         return replace(self, ball_rotations=rotations)
+
+    def rebased(self, second: JointAxes, value: float) -> Alignment:
+        """The same alignment with another offset of the first joint; the base makes up for it."""
+        axis = second.axes[0]
+        base = self.base @ axis.displacement(float(self.offsets[0])) @ axis.displacement(-value)
+        return replace(self.with_offset(0, value), base=np.asarray(base))
+
+    def tool(self, first: JointAxes, second: JointAxes) -> FloatArray:
+        """The tool (4, 4) that it needs: T_end2_end1."""
+        pose = self.base
+        for k in range(len(second.axes)):
+            pose = pose @ self.motion(second, k)
+        return np.asarray(inverse(pose @ second.end) @ first.end, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -114,7 +127,7 @@ class Aligner:
 
     Attributes
     ----------
-    first, second : sequence of Axis
+    first, second : sequence of JointAxis
         The two chains.
     tol : float
         m and rad: how well each axis must fit.

@@ -42,7 +42,7 @@ class JointAxis:
     follower : Follower
         How the joint's own value depends on the coordinates.
     limits : (float, float)
-        Of the joint's own value, rad or m.
+        Limits of the joint's own value, rad or m.
     leads : bool
         Whether the joint has a coordinate of its own, and follows no other.
     facing : ndarray (3, 3) or None
@@ -90,10 +90,10 @@ class JointAxes:
     Attributes
     ----------
     mechanism : Tree
-        Whose it is.
+        The mechanism.
     link : int or str
         Where it ends, as `Mechanism.forward_kinematics` takes it.
-    axes : tuple of Axis
+    axes : tuple of JointAxis
         From the base out.
     end : ndarray (4, 4)
         T_world_end with every joint at zero.

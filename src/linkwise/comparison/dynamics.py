@@ -9,7 +9,6 @@ import numpy as np
 from linkwise.algorithm import kernel_of
 from linkwise.comparison.alignment import Alignment, angle_about, wrapped
 from linkwise.comparison.axis_chain import JointAxes, JointAxis, beside, configuration_of, names, ties_between
-from linkwise.comparison.fit import rebased, tool_of
 from linkwise.comparison.result import Comparison
 from linkwise.errors import ArgumentError, members
 from linkwise.kinematics.forward_kinematics import body_poses
@@ -119,10 +118,10 @@ def _weighed(comparison: Comparison) -> Comparison:
     if axis.periodic and 0 not in tied:
         turned = alignment.base[:3, :3] @ second.mechanism.gravity
         angle = _turn_about(axis.direction, turned, first.mechanism.gravity)
-        alignment = rebased(second, alignment, wrapped(float(alignment.offsets[0]) - sign * angle)) if angle else alignment
+        alignment = alignment.rebased(second, wrapped(float(alignment.offsets[0]) - sign * angle)) if angle else alignment
     axis, sign = first.axes[-1], float(alignment.signs[-1])
     if len(first.axes) - 1 in tied:
-        return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
+        return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=alignment.tool(first, second))
     left, right = (inertias[-1] for inertias in _inertias(comparison))
     offset = float(alignment.offsets[-1])
     if axis.periodic:
@@ -131,7 +130,7 @@ def _weighed(comparison: Comparison) -> Comparison:
     elif not axis.has_line and left[3, 3] > 0 and right[3, 3] > 0:
         shift = float(axis.direction @ (left[:3, 3] / left[3, 3] - right[:3, 3] / right[3, 3]))
         alignment = alignment.with_offset(-1, offset + sign * shift) if abs(shift) > NOTHING else alignment
-    return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
+    return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=alignment.tool(first, second))
 
 
 def _turn_of_body(axis: JointAxis, left: FloatArray, right: FloatArray) -> float:
@@ -239,7 +238,7 @@ def _rotors(comparison: Comparison) -> list[str]:
         sums = np.zeros(len(chain.axes))
         places = {axis.name: k for k, axis in enumerate(chain.axes)}
         for at in chain.mechanism.manifold_joints:
-            places |= dict.fromkeys(chain.mechanism.speed_names[at.v], places[at.name])
+            places |= dict.fromkeys(chain.mechanism.velocity_names[at.v], places[at.name])
         for drive in chain.mechanism.drives:
             sums[places[drive.joint]] += drive.motor.reflected_inertia
         inertias.append(sums)

@@ -46,7 +46,7 @@ class Chain:
         Links and joints; its loops are closed in every cycle. The start of the chain is its base. A list of `RevoluteLink`,
         `PrismaticLink` and `FixedLink` is made one, and its own theta, d and greatest speeds are the first values.
     constraints : ChainConstraint, Clear, or sequence of these, optional
-        What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
+        Constraints: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
         `DrivenJoint`; and `linkwise.Clear`, which stops the chain before its shapes touch each other, or obstacles that
         stand in the frame of its start.
     q0 : (nq,) array_like, optional
@@ -62,9 +62,9 @@ class Chain:
         Inputs that other ports feed, ``{"arm.theta": "arm.predicted_theta"}``; ``""`` for none. The theta or d of each joint
         is fed by its solved value unless stated otherwise.
     name : str, optional
-        Of the chain; that of the mechanism if left out.
+        Name of the chain; that of the mechanism if left out.
     period : float, optional
-        Of a cycle, s, for what runs the chain at a rate.
+        Period of a cycle, s, for what runs the chain at a rate.
     reference : str or Path, optional
         How a file may refer to the mechanism: its bundled name, or the file that it came from.
 
@@ -73,7 +73,7 @@ class Chain:
     ports : Ports
         All values: read, write, route, list.
     mechanism : Mechanism
-        As given.
+        The mechanism.
     constraints : tuple of ChainConstraint
         As given.
 
@@ -236,7 +236,7 @@ class Chain:
 
     @property
     def calculated_qd(self) -> FloatArray:
-        """How fast all joints shall go meanwhile, (nv,), in the order of ``mechanism.speed_names``."""
+        """How fast all joints shall go meanwhile, (nv,), in the order of ``mechanism.velocity_names``."""
         return self._joints.speeds.copy()
 
     def feed(self, q: npt.ArrayLike, qd: npt.ArrayLike | None = None) -> None:
@@ -453,7 +453,7 @@ def description_of(
     chain : Chain
         The chain. The inputs that differ from their initial values are included, except NaN.
     name : str, optional
-        Of the chain; that of its mechanism where it is left out.
+        Name of the chain; that of its mechanism where it is left out.
     period, reference
         See `ChainDescription`.
 

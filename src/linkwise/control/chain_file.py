@@ -202,7 +202,7 @@ class ChainReader(TableReader):
             self.report((*place, problem.field), str(problem))
         elif isinstance(problem.value, list):  # a cycle
             self.report(("link", names.index(problem.value[0]), "predecessor"), str(problem))
-        else:  # a name that stands twice
+        else:  # a name that occurs twice
             second = [k for k, name in enumerate(names) if name == problem.value][1]
             self.report(("link", second, "name"), str(problem))
 

@@ -91,7 +91,7 @@ class ChainConstraint:
     needed : tuple of str
         Fields that its table in a file must have.
     name : str
-        Of the constraint; its ports are ``name.enabled``, ``name.position`` and the like.
+        Name of the constraint; its ports are ``name.enabled``, ``name.position`` and the like.
     link : str
         Whose end it is on: a link's name, or ``"tool"``.
     enabled : bool

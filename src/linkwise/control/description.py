@@ -13,7 +13,7 @@ from linkwise.control.constraints import CONVENTIONS, ChainConstraint
 from linkwise.control.cycle.joint_ports import single_joints
 from linkwise.control.cycle.layout import RESERVED, UNIT_LENGTH, UNIT_ROUNDING, Layout, ends_of
 from linkwise.control.keep_clear import KeepClear, require_clear
-from linkwise.control.limits.cone_limits import CONE_ROUNDING
+from linkwise.control.limits.point_motion import CONE_ROUNDING
 from linkwise.control.links import START, is_word
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, Problem, choices, suggestion
@@ -239,13 +239,13 @@ class ChainDescription:
     Parameters
     ----------
     name : str
-        Of the chain.
+        Name of the chain.
     mechanism : Mechanism
         Links and joints, on the start.
     q0 : (nq,) array_like, optional
         Where the joints begin, rad and m, within the limits; where it is left out at zero, or at the nearest limit.
     constraints : iterable of ChainConstraint
-        What must hold.
+        Constraints.
     clear : KeepClear, optional
         How far shapes stay apart, and from which obstacles; the last of the constraints of the chain.
     values : mapping of str to float, bool, int or sequence of float
@@ -256,7 +256,7 @@ class ChainDescription:
     angles : {"xyz", "zyx"}
         The convention of all angles.
     period : float, optional
-        Of a cycle, s, where something runs it at a rate.
+        Period of a cycle, s, where something runs it at a rate.
     calculations_per_cycle : int
         Most iterations of one cycle.
     calculation_precision : float

@@ -75,10 +75,10 @@ class MovingLink(DHLink):
         try:
             low, high = (-math.inf, math.inf) if self.limits is None else _pair(self.limits)
         except (TypeError, ValueError):
-            check.report("limits", self.limits, "two numbers, least and greatest, or None")
+            check.report("limits", self.limits, "two numbers, lower and upper, or None")
             return
         if not low <= high:
-            check.report("limits", self.limits, "the least value first, then the greatest, neither NaN")
+            check.report("limits", self.limits, "the lower limit first, then the upper, neither NaN")
         elif not low <= getattr(self, self.variable) <= high:
             check.report(
                 self.variable,

@@ -455,8 +455,8 @@ def table(ports: Ports, names: Sequence[str]) -> str:
 def _row(ports: Ports, name: str, source: str) -> tuple[str, str, str, str, str, str]:
     port, value = ports[name], ports.read(name)
     unit = "" if port.unit == "1" else port.unit
-    said = _array(value) if isinstance(value, np.ndarray) else str(value)
-    return name, port.direction, port.kind, unit, said, source
+    text = _array(value) if isinstance(value, np.ndarray) else str(value)
+    return name, port.direction, port.kind, unit, text, source
 
 
 def _array(value: npt.NDArray[Any]) -> str:

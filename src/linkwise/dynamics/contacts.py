@@ -242,7 +242,7 @@ class Contacts:
         mass, free = self.mass_matrix(q), free_motions(self.tree, q)
         if not self.tree.loops:
             return np.asarray(np.linalg.solve(mass, right))
-        return np.asarray(free @ np.linalg.solve(np.swapaxes(free, -1, -2) @ mass @ free, _felt(free, right)))
+        return np.asarray(free @ np.linalg.solve(np.swapaxes(free, -1, -2) @ mass @ free, _projected(free, right)))
 
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
         """Return the mass matrix (..., nv, nv) of the mechanism."""
@@ -525,7 +525,7 @@ class Contacts:
         efforts = loaded_kernel(cut_open(tree), "inverse_dynamics", external)(q, *motion)
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
         idle = self._idle(q, at)
-        carried, load = _felt(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
+        carried, load = _projected(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
         faces = self._faces(active) if cones else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
@@ -673,7 +673,7 @@ def _difference(of: FloatArray, other: FloatArray, axes: int | tuple[int, int]) 
     return np.where(np.abs(of - other) > ROUNDED * size, of - other, 0.0)
 
 
-def _felt(motions: FloatArray, rows: FloatArray) -> FloatArray:
+def _projected(motions: FloatArray, rows: FloatArray) -> FloatArray:
     """Contact velocities (..., m, k) of motions (..., nv, m), by J' (..., nv, k); zero where only rounding is left."""
     onto = np.swapaxes(motions, -1, -2)
     result, terms = onto @ rows, np.abs(onto) @ np.abs(rows)

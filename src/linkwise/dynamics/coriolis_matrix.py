@@ -111,5 +111,5 @@ def coriolis_matrix_in_steps(sweeps: Sweeps, *, turning: bool = False) -> None:
 
 
 def half_spin(rotor: Row) -> None:
-    """Add half the spin of a rotor to the momentum matrix of its carrier: see `linkwise.dynamics.recursions.momenta`."""
+    """Add half the spin of a rotor to the momentum matrix of its carrier."""
     rotor.body.add("momentum", np.pad(skew(0.5 * upright_spin(rotor) * rotor.read("qd", "v")[0]), ((0, 0), (0, 1))))

@@ -1,4 +1,4 @@
-"""Joint actions: the force and moment that each link receives from its parent, constraint forces included."""
+"""Joint wrenches: the force and moment that each link receives from its parent, constraint forces included."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
 def joint_wrenches(
     tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
 ) -> Array:
-    """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
+    """Force, N, and moment, N m, (L, 6) on each link from its parent, moment about the world origin, world axes.
 
-    What each link needs to move as it does (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the
-    base. A carried rotor loads its carrier; what a motor without a carrier, friction and springs on joints do acts between
-    link and parent and does not show. Springs on lines between links pull at these, as constant forces do, which the joints
-    between hold. Wrenches are as for `inverse_dynamics`.
+    The Newton-Euler forces of the links (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the base.
+    A carried rotor loads its carrier. A motor without a carrier, friction and springs on joints act between a link and its
+    parent and are not included. Springs on lines between links, and constant forces, load the links that they pull at and
+    the joints between. Wrenches are as for `inverse_dynamics`.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def joint_wrenches(
 
 
 def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Array) -> Array:
-    """The same with the pull of springs on lines between links, at both ends of each line, and with constant forces."""
+    """Subtract springs on lines between links, at both ends of each line, and constant forces."""
     for load in (element for element in tree.springs if isinstance(element, ConstantForce)):
         point, force = forward_kinematics(tree, q, link=load.link) @ [*load.point, 1.0], np.array(load.force)
         for carrying in tree.path(load.link):
@@ -76,7 +76,7 @@ def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Ar
 
 @looped("joint_wrenches", external=True)
 def joint_wrenches_in_steps(sweeps: Sweeps, wrenches: bool = False) -> None:
-    """What links, rotors and the payload need, summed from the tips to the base, about the world's origin."""
+    """Newton-Euler forces of links, rotors and payload, summed from the tips to the base, about the world's origin."""
 
     def outward(body: Row) -> None:
         body_pose(body)

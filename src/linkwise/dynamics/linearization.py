@@ -68,7 +68,7 @@ def linearize(
     Parameters
     ----------
     tree : Mechanism
-        What moves.
+        The mechanism.
     q : (..., nq) array_like
         Configuration.
     qd : (..., nv) array_like, optional

@@ -108,7 +108,7 @@ def link_states(
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     t, q, qd, qdd : ndarray
         The motion; with loops, one that keeps them closed.
     external : ndarray (6,), optional

@@ -140,7 +140,7 @@ def operational_space_dynamics(
     Parameters
     ----------
     tree : Mechanism
-        What moves.
+        The mechanism.
     q, qd : (..., nq), (..., nv) array_like
         State.
     link, frame
@@ -211,8 +211,8 @@ def _closed_dynamics(
     weight, bias = kernel_of(open_tree, "gravity_torque")(q), kernel_of(open_tree, "bias_torque")(q, speeds)
     closing = -np.linalg.pinv(kernel_of(tree, "closure_jacobian")(q), rcond=SINGULAR)
     coasting = (closing @ kernel_of(tree, "closure_bias")(q, speeds)[..., None])[..., 0]
-    felt = (kernel_of(tree, "mass_matrix")(q) @ coasting[..., None])[..., 0]
-    coasting = coasting - (response @ felt[..., None])[..., 0]
+    momentum_rate = (kernel_of(tree, "mass_matrix")(q) @ coasting[..., None])[..., 0]
+    coasting = coasting - (response @ momentum_rate[..., None])[..., 0]
     moved = (jac @ coasting[..., None] + rate @ speeds[..., None])[..., 0]
     coriolis = ((bias - weight)[..., None, :] @ inverse)[..., 0, :] - (inertia @ moved[..., None])[..., 0]
     gravity = (weight[..., None, :] @ inverse)[..., 0, :]

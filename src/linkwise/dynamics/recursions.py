@@ -48,11 +48,11 @@ def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
 
 
 def reflected_inertias(tree: Tree) -> list[float]:
-    """G^2 Jm felt by each speed (nv), kg m2; 0 where there is no motor."""
-    felt = [0.0] * tree.nv
+    """Reflected rotor inertia G^2 Jm of each velocity (nv), kg m2; 0 where there is no motor."""
+    inertias = [0.0] * tree.nv
     for drive in tree.drives:
-        felt[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_inertia
-    return felt
+        inertias[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_inertia
+    return inertias
 
 
 def rotor_bias(tree: Tree, qd: Array, reflected: Sequence[Any] | None = None) -> Array:
@@ -98,16 +98,16 @@ def rotor_bias_slope(tree: Tree, qd: Array) -> Array:
 
 
 def friction(tree: Tree, qd: Array) -> Array:
-    """Friction (nv,) of all motors as the joints feel it."""
-    felt = blank(tree.nv)
+    """Friction efforts (nv,) of all motors at the joints, N m or N."""
+    efforts = blank(tree.nv)
     for drive in tree.drives:
         i = tree.nv - tree.n + drive.coordinate
-        felt[i] = felt[i] + joint_friction(drive.motor, qd[i])
-    return felt
+        efforts[i] = efforts[i] + joint_friction(drive.motor, qd[i])
+    return efforts
 
 
 def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
-    """What springs, dampers and end stops take (nv,): what a motor must supply to hold against them."""
+    """Efforts (nv,) that motors must supply against springs, dampers and end stops, N m or N."""
     taken, first = blank(tree.nv), tree.nv - tree.n
     for element in (element for element in tree.springs if not element.terms):
         taken = taken + line_effort(tree, element, q, qd)
@@ -165,7 +165,7 @@ def line_slope(tree: Tree, element: ForceElement, q: Array) -> tuple[Any, Array]
 
 
 def joint_friction(motor: Motor, speed: Any) -> Any:
-    """Friction felt at the joint, N m: viscous, plus Coulomb by the sign of the joint speed, none at rest.
+    """Friction at the joint, N m: viscous, plus Coulomb by the sign of the joint velocity, none at rest.
 
     With s = sign(speed), Tc+ for s = 1 and Tc- for s = -1 is s (Tc+ - Tc-)/2 + |s| (Tc+ + Tc-)/2; in the place of the
     sign, s = v / sqrt(v^2 + vt^2) with a transition speed vt.
@@ -182,7 +182,7 @@ def joint_friction(motor: Motor, speed: Any) -> Any:
 
 
 def friction_slope(tree: Tree, qd: Array) -> list[Any]:
-    """Derivatives of the coordinates' friction by their speeds (nv), N m s/rad; Coulomb friction that jumps adds nothing."""
+    """Derivatives (nv) of friction by velocity, N m s/rad; Coulomb friction without a transition speed adds nothing."""
     slope: list[Any] = [0.0] * tree.nv
     for drive in tree.drives:
         motor, k = drive.motor, tree.nv - tree.n + drive.coordinate

@@ -41,7 +41,7 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     bodies = moving_bodies(tree)
     joints = joint_transforms(bodies, q)
     moved = motions(bodies, joints, qd, qdd, tree.gravity)
-    felt = _carried_screws(bodies, joints)
+    screws = _carried_screws(bodies, joints)
     first = len(LINK) * len(tree.links)
     result = blank(tree.nv, first + len(MOTOR) * len(tree.drives))
     for k, (body, t) in enumerate(bodies.frames):
@@ -49,7 +49,7 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
             continue
         turn, arm = t[:3, :3], t[:3, 3]
         forces = _forces(*(_seen(turn, arm, motion) for motion in (moved[body].velocity, moved[body].acceleration)))
-        for speed, screw in felt[body]:
+        for speed, screw in screws[body]:
             result[speed, len(LINK) * k : len(LINK) * (k + 1)] = _seen(turn, arm, screw) @ forces
     for k, drive in enumerate(tree.drives):
         result[:, first + len(MOTOR) * k : first + len(MOTOR) * (k + 1)] = _motor(tree, drive, qd, qdd)
@@ -57,7 +57,7 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         i, state, column = rotor.speed, moved[rotor.body], first + len(MOTOR) * rotor.drive
         result[i, column] = result[i, column] + rotor.turning @ state.acceleration[3:]
         couple = rotor.turning * qdd[i] + cross(state.velocity[3:], rotor.turning) * qd[i]
-        for speed, screw in felt[rotor.body]:
+        for speed, screw in screws[rotor.body]:
             result[speed, column] = result[speed, column] + screw[3:] @ couple
     return result
 
@@ -88,9 +88,9 @@ def gravity_regressor(tree: Tree, q: Array) -> Array:
     for body, joint in zip(bodies.bodies, joint_transforms(bodies, q), strict=True):
         up, carrier = lifted[body.parent + 1]
         up = joint.vector_from_parent(up)
-        felt = [(k, lift + slope @ joint.origin, joint.vector_from_parent(slope)) for k, lift, slope in carrier]
-        felt += [(freedom.speed, up @ freedom.linear, cross(up, freedom.angular)) for freedom in joint.freedoms]
-        lifted.append((up, felt))
+        rows = [(k, lift + slope @ joint.origin, joint.vector_from_parent(slope)) for k, lift, slope in carrier]
+        rows += [(freedom.speed, up @ freedom.linear, cross(up, freedom.angular)) for freedom in joint.freedoms]
+        lifted.append((up, rows))
     result = blank(tree.nv, first + len(MOTOR) * len(tree.drives))
     for k, (b, t) in enumerate(bodies.frames):
         for speed, lift, slope in lifted[b + 1][1]:
@@ -175,8 +175,8 @@ def _motor(tree: Tree, drive: Drive, qd: Array, qdd: Array) -> Array:
     units: tuple[dict[str, Any], ...] = ({"viscous": 1.0}, {"coulomb": (1.0, 0.0)}, {"coulomb": (0.0, -1.0)})
     result[i, 0] = motor.gear_ratio**2 * qdd[i]
     bare = motor.replace(viscous=0.0, coulomb=0.0, breakaway=None)
-    felt = [joint_friction(bare.replace(**unit), qd[i]) for unit in units]
-    result[i, 1:] = [felt[0], felt[1], -felt[2]]
+    friction = [joint_friction(bare.replace(**unit), qd[i]) for unit in units]
+    result[i, 1:] = [friction[0], friction[1], -friction[2]]
     if drive.coordinate < 0:
         at = next(at for at in tree.manifold_joints if at.v.start <= i < at.v.stop)
         momentum = motor.gear_ratio**2 * qd[i] * np.eye(at.joint.nv)[i - at.v.start]
@@ -212,7 +212,7 @@ def regressor_in_steps(sweeps: Sweeps) -> None:
         turning = rotor.body["axes"] @ rotor.number("turning")
         return [turning * rotor.read("qdd", "v")[0] + cross(rotor.body["velocity"][3:], turning) * rotor.read("qd", "v")[0]]
 
-    def felt(body: Row, couple: Array, same: bool) -> Array:
+    def carry(body: Row, couple: Array, same: bool) -> Array:
         body.write("Y", [freedom.angular @ couple for freedom in body.upright.freedoms], "v drive", add=True)
         return body.upright.vector_to_parent(couple)
 
@@ -223,7 +223,7 @@ def regressor_in_steps(sweeps: Sweeps) -> None:
     sweeps.outward(outward)
     sweeps.walk(start, visit, "links")
     sweeps.outward(_motor_columns, "drives")
-    sweeps.walk(couple, felt, "rotors")
+    sweeps.walk(couple, carry, "rotors")
     sweeps.outward(driven, "rotors")
 
 

@@ -228,7 +228,7 @@ class MinimalEquations(MultiplierEquations):
 
     @cached_property
     def G(self) -> Any:
-        """Speeds of all joints per driven speed (nv, m): qd = G ud, by Cramer's rule from the closure equations."""
+        """Speeds of all joints per driven velocity (nv, m): qd = G ud, by Cramer's rule from the closure equations."""
         sympy = sympy_module()
         whole = super().J
         at = [self.rows.index(row) for row in self._linkage.rows]

@@ -22,8 +22,7 @@ from linkwise.equations.recursive.document_from_tape import CONSTANTS, labels_of
 from linkwise.equations.recursive.symbol_names import meanings_of, slot_values
 from linkwise.equations.writers.latex import to_latex
 from linkwise.equations.writers.markdown import to_markdown
-from linkwise.equations.writers.source import to_source
-from linkwise.equations.writers.sympy import to_sympy
+from linkwise.equations.writers.sympy import to_source, to_sympy
 from linkwise.equations.writers.text import to_text
 from linkwise.equations.writers.writer import lines_of
 from linkwise.errors import ArgumentError, choices, shown
@@ -137,7 +136,7 @@ class Derivation:
         return to_sympy(self.listing)
 
     def to_source(self) -> str:
-        """Python source that builds the matrices with SymPy; see `linkwise.equations.writers.source.to_source`."""
+        """Python source that builds the matrices with SymPy; see `linkwise.equations.writers.sympy.to_source`."""
         self._check_size("Python source")
         return to_source(self.listing)
 

@@ -68,7 +68,7 @@ class Assignment:
     Attributes
     ----------
     name : str
-        Of the variable or of the result.
+        Name of the variable or of the result.
     index : tuple of int
         Which element of a result, counted from 0; empty for a scalar.
     value : Sum
@@ -93,9 +93,7 @@ class Section:
 
 def matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     """Rows and columns of the matrix that a result becomes: all axes but the last one after the other, a vector a column."""
-    if len(shape) > 1:
-        return prod(shape[:-1]), shape[-1]
-    return (shape[0] if shape else 1), 1
+    return (prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (prod(shape), 1)
 
 
 def element_name(name: str, index: Sequence[int]) -> str:
@@ -156,7 +154,7 @@ def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
     """What the names that a listing uses and does not assign mean, where that is known."""
     used = names_in(listing)
     meanings: dict[str, str] = {}
-    for letter, kind, per in (("q", "coordinate", ""), ("qd", "speed", "/s"), ("qdd", "acceleration", "/s2")):
+    for letter, kind, per in (("q", "coordinate", ""), ("qd", "velocity", "/s"), ("qdd", "acceleration", "/s2")):
         for k in range(tree.n):
             if f"{letter}{k + 1}" in used:
                 meanings[f"{letter}{k + 1}"] = f"{kind} of joint {k + 1}, {'m' if tree.is_length[k] else 'rad'}{per}"

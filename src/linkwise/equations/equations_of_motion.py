@@ -17,7 +17,7 @@ from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size
 from linkwise.equations.writers.names import LatexNames
 from linkwise.equations.writers.sympy import to_sympy as listed
 from linkwise.equations.writers.writer import checked_digits
-from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.errors import ArgumentError, choices, members, shown, suggestion
 from linkwise.expr.sympy.symbols import number, parameter_symbols
 from linkwise.extras import sympy_module
 from linkwise.kernel.tape import Tape
@@ -305,9 +305,9 @@ class Equations:
             raise ArgumentError(f"there is no matrix {shown(quantity)}; there are {members(_SOURCES)}")
         return _SOURCES[quantity], [*self.q, *(self.qd if quantity == "C" else ()), *self.parameters]
 
-    def _check_size(self, quantity: str, size: int, said: str = "") -> None:
+    def _check_size(self, quantity: str, size: int, prefix: str = "") -> None:
         if size > MOST_TERMS:
-            problem = f"{quantity} has {said}{size:,} terms, more than {MOST_TERMS:,}"
+            problem = f"{quantity} has {prefix}{size:,} terms, more than {MOST_TERMS:,}"
             advice = f"steps({quantity!r}) is another form"
             if self.harmonics is not None:
                 advice = f"harmonics has them as arrays, {advice}"
@@ -426,4 +426,5 @@ def algorithm_name(word: str) -> str:
         raise ArgumentError(f"{shown(word)} is {len(several)} names; expected one at a time: {', '.join(several)}")
     short = ", ".join(f"{abbreviation} ({quantity})" for abbreviation, quantity in SHORT.items())
     others = members(sorted(ALGORITHMS.keys() - SHORT.values()))
-    raise ArgumentError(f"no algorithm {shown(word)}; there is {short}, and by name alone {others}")
+    hint = suggestion(str(word), ALGORITHMS)
+    raise ArgumentError(f"no algorithm {shown(word)}{hint}; expected {short}, or by its name alone {others}")

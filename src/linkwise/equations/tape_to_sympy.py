@@ -60,7 +60,7 @@ def expressions_to_sympy(values: Any) -> Any:
     Parameters
     ----------
     values : array_like of Expr and float
-        Of any shape.
+        Values of any shape.
 
     Returns
     -------
@@ -83,11 +83,11 @@ def expressions_to_sympy(values: Any) -> Any:
 def steps(tape: Tape, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
 
-    Names that what is given has already are left out.
+    Names of symbols in the inputs are left out.
 
     Parameters
     ----------
-    tape, given
+    tape, inputs
         As for `to_sympy`.
 
     Returns
@@ -101,8 +101,8 @@ def steps(tape: Tape, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dic
     --------
     >>> import sympy
     >>> from linkwise.kernel.tape import trace
-    >>> made = trace(lambda q: (q[0] + 1.0) * (q[0] + 1.0), "made", {"q": (1,)}, {"y": ()})
-    >>> steps(made, sympy.symbols("a,"))
+    >>> tape = trace(lambda q: (q[0] + 1.0) * (q[0] + 1.0), "square", {"q": (1,)}, {"y": ()})
+    >>> steps(tape, sympy.symbols("a,"))
     ([(x1, a + 1)], {'y': Matrix([[x1*x1]])})
     """
     uses = Counter([*tape.results, *(arg for instruction in tape.code for arg in instruction.args)])

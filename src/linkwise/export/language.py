@@ -57,7 +57,7 @@ class Sources:
         Parameters
         ----------
         folder : str or Path
-            Made if it is not there.
+            Created if it does not exist.
         force : bool
             Whether files of these names may be replaced.
 
@@ -114,9 +114,9 @@ class ExportOptions:
     Attributes
     ----------
     name : str
-        Of the files, without suffix.
+        Name of the files, without suffix.
     precision : {"double", "single"}
-        Of all numbers.
+        Precision of all numbers.
     prefix : str
         Before the name of each function.
     self_test : bool

@@ -49,15 +49,15 @@ def export(
     language : {"c", "cuda", "jax", "python", "rust"}
         C99; CUDA C++; Python on JAX; Python on NumPy; Rust; or one that was added (`linkwise.export.language.language`).
     precision : {"double", "single"}
-        Of numbers in C, CUDA and Rust. Python takes that of its arguments.
+        Precision of numbers in C, CUDA and Rust. Python takes that of its arguments.
     name : str, optional
-        Of the files, without suffix; the mechanism's unless said.
+        Name of the files, without suffix; by default that of the mechanism.
     prefix : str
         Before the name of each function.
     self_test : bool
         Whether a test comes with C, CUDA and Rust, with random points and the results of the gufuncs.
     options : mapping of str to object, optional
-        Of the algorithms: ``{"frame": "body"}``; each goes to those that have it.
+        Options of the algorithms: ``{"frame": "body"}``; each goes to those that have it.
 
     Returns
     -------

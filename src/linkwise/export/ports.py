@@ -104,7 +104,7 @@ PARAMETERS = "parameters"
 #: The input that takes its place once what depends on parameters alone has been computed.
 CONSTANTS = "constants"
 
-_STATE = {"q": "the coordinates", "qd": "the speeds", "qdd": "the accelerations"}
+_STATE = {"q": "the coordinates", "qd": "the velocities", "qdd": "the accelerations"}
 _RATES = {"v": "the frame's velocity", "a": "the frame's acceleration", "h": "the momentum", "hd": "the momentum's rate"}
 
 #: What a port of this name and so many axes is, in the algorithms of the library.
@@ -112,7 +112,7 @@ _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
     ("q0", 1): "joint coordinates at the beginning, rad or m",
     ("q1", 1): "joint coordinates at the end, rad or m",
-    ("qd", 1): "joint speeds, rad/s or m/s",
+    ("qd", 1): "joint velocities, rad/s or m/s",
     ("qdd", 1): "joint accelerations, rad/s2 or m/s2",
     ("tau", 1): "joint efforts, N m or N",
     ("external", 1): "force and moment on the tool, tool axes, N and N m",
@@ -140,15 +140,15 @@ _MEANINGS = {
     ("bias", 1): "accelerations of the closure equations at rest of the joints, m/s2 and 1/s2",
     ("inverse", 2): "inverse of the operational space inertia",
     ("dtau_dq", 2): "derivatives of the efforts by the coordinates, a row for each effort",
-    ("dtau_dqd", 2): "derivatives of the efforts by the speeds, a row for each effort",
+    ("dtau_dqd", 2): "derivatives of the efforts by the velocities, a row for each effort",
     ("dtau_dqdd", 2): "derivatives of the efforts by the accelerations, a row for each effort",
     ("dqdd_dq", 2): "derivatives of the accelerations by the coordinates, a row for each acceleration",
-    ("dqdd_dqd", 2): "derivatives of the accelerations by the speeds, a row for each acceleration",
+    ("dqdd_dqd", 2): "derivatives of the accelerations by the velocities, a row for each acceleration",
     ("dqdd_dtau", 2): "derivatives of the accelerations by the efforts, a row for each acceleration",
     ("v", 1): "linear and angular velocity of the frame, m/s and rad/s",
     ("a", 1): "time derivative of the frame's velocity, m/s2 and rad/s2",
     ("w", 1): "force and moment that the base receives from the ground, N and N m",
-    ("A", 2): "momentum about the centre of mass per joint speed, linear rows first",
+    ("A", 2): "momentum about the centre of mass per joint velocity, linear rows first",
     ("Ad", 2): "time derivative of the centroidal momentum matrix",
     ("dq", 1): "derivative of the coordinates by the parameter s of a path",
     ("ddq", 1): "second derivative of the coordinates by the parameter s of a path",
@@ -187,9 +187,9 @@ _MEANINGS = {
     ("defforts_dq", 2): "derivative of the efforts of the constraint forces by the coordinates",
     ("drates_dq", 2): "derivative of the rates at which loops open by the coordinates",
     ("dbias_dq", 2): "derivative of the accelerations at which loops open by the coordinates",
-    ("dbias_dqd", 2): "derivative of the accelerations at which loops open by the speeds",
+    ("dbias_dqd", 2): "derivative of the accelerations at which loops open by the velocities",
     ("q_closed", 1): "joint coordinates with closed loops, rad or m",
-    ("qd_closed", 1): "joint speeds that keep the loops closed, rad/s or m/s",
+    ("qd_closed", 1): "joint velocities that keep the loops closed, rad/s or m/s",
 }
 
 #: The shape that it then has; a port of another shape is something else.
@@ -205,7 +205,7 @@ class TapePort:
     name : str
         As people call it.
     shape : tuple of int
-        Of its array; elements are in C order.
+        Shape of its array; elements are in C order.
     labels : tuple of str
         What people call the elements; empty where they have no names.
     """

@@ -158,9 +158,9 @@ def samples(
     rows : int
         How many points.
     precision : {"double", "single"}
-        Of the code that is to be tested.
+        Precision of the code that is to be tested.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     same : collection of str
         Inputs that are the same in all rows.
     points : mapping of str to array (n, ...), optional

@@ -39,7 +39,7 @@ def shortened(outputs: Sequence[Any]) -> list[Any]:
     trial points, than what it was added up from before; and what is made of sums and differences of inputs by products alone
     stays so (see `linkwise.expr.cse`). So sin^2 does not become 1 - cos^2, nor is a product written out as a
     difference of squares. Neither does a value get to depend on an input, a quotient, a root or a selection that it did not
-    depend on: what is no number there stays where it was.
+    depend on: what is not a number there stays where it was.
 
     What is repeated or refined for the sake of rounding alone, as a projection done twice, changes nothing in exact
     arithmetic, and is done once: graphs that hold such things must not be shortened.

@@ -66,11 +66,11 @@ def checked_name(name: object) -> str:
         Where it is none: see `symbols`.
     """
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or name != name.strip():
-        raise ArgumentError(f"{shown(name)} is no name of a symbol; expected printable text, no spaces at its ends")
+        raise ArgumentError(f"{shown(name)} is not a name of a symbol; expected printable text, no spaces at its ends")
     if len(name) > LONGEST:
-        raise ArgumentError(f"{shown(name)} is no name of a symbol: {len(name)} characters, more than {LONGEST}")
+        raise ArgumentError(f"{shown(name)} is not a name of a symbol: {len(name)} characters, more than {LONGEST}")
     try:
         float(name)
     except ValueError:
         return unicodedata.normalize("NFC", name)  # an accented letter is one name, however it is put together
-    raise ArgumentError(f"{shown(name)} is no name of a symbol: it reads as a number")
+    raise ArgumentError(f"{shown(name)} is not a name of a symbol: it reads as a number")

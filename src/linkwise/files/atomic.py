@@ -80,7 +80,7 @@ class Folder:
     Parameters
     ----------
     path : Path
-        Made if it is not there.
+        Created if it does not exist.
 
     Raises
     ------

@@ -204,10 +204,11 @@ class CsvReader:
 
 
 def _positions_alone(missing: Sequence[MotionColumn], n: int) -> str:
-    """What to say of a file that has neither speeds nor accelerations, and how to get them."""
+    """What to say of a file that has neither velocities nor accelerations, and how to get them."""
     first, last = missing[0].names[0], missing[-1].names[0]
     make = "linkwise.trajectory.through(q, t).save('motion.csv')"
-    return f"positions alone: no speeds and accelerations ({first} ... {last}); of q (k, {n}) and t (k,) make them by {make}"
+    missing_columns = f"velocities and accelerations ({first} ... {last}) are missing"
+    return f"positions alone: {missing_columns}; {make} computes them from q (k, {n}) and t (k,)"
 
 
 def render(

@@ -19,6 +19,7 @@ from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused, too_lar
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import action
 from linkwise.model.shape import Shape
+from linkwise.model.tree import require_tree
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import readable
@@ -222,7 +223,7 @@ def save(
     external : (6,) array_like, optional
         Force (N) and moment (N m) on the tool, tool axes. A Mechanism does not hold them; zero unless given here.
     source : sequence of str
-        Where the numbers come from, a line each.
+        Sources of the numbers, a line each.
     shapes : sequence of Shape
         What the links look like and collide with, as `read` gives them, beside the shapes of the mechanism. A .toml, a URDF
         and an MJCF file hold them.
@@ -247,6 +248,7 @@ def save(
     ['format = "linkwise 1"', 'name = "planar_2r"']
     """
     _refuse_kind(path)
+    require_tree(mechanism, "save: mechanism")
     mechanism.require_numbers("a file")
     form = written_format(path)
     shapes = all_shapes(mechanism, shapes)

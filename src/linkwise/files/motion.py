@@ -289,7 +289,7 @@ def _step(path: str | Path, times: FloatArray, k: int) -> float:
     return step
 
 
-#: A step in q is a jump where it is so many times what the speeds and accelerations at both its ends explain.
+#: A step in q is a jump where it is so many times what the velocities and accelerations at both its ends explain.
 TIMES = 5.0
 
 #: A smaller step is none: rad, and of a joint that slides the share of the longest offset between joints.

@@ -234,7 +234,7 @@ def read_efforts(path: str | Path, tree: Tree) -> RecordedEfforts:
     Raises
     ------
     FileError
-        Where a column is missing, of no joint or in another unit, a cell is no number, or the times do not ascend.
+        Where a column is missing, of no joint or in another unit, a cell is not a number, or the times do not ascend.
     """
     table = NumberTable(path, header="t, tau1, ...", row="instant")
     base = tree.nv - tree.n
@@ -272,7 +272,7 @@ def read_points(path: str | Path, tree: Tree) -> FloatArray:
     Raises
     ------
     FileError
-        Where a column is missing or in another unit, or a cell is no number.
+        Where a column is missing or in another unit, or a cell is not a number.
     """
     table = NumberTable(path, header="q1, q2, ...", row="point")
     wanted = [(f"q{k + 1}", f"q_{name}") for k, name in enumerate(tree.names)]

@@ -140,10 +140,10 @@ def package_folders(
     Raises
     ------
     FileError
-        Where the name is no name of a folder.
+        Where the name is not a name of a folder.
     """
     if name in {"", ".", ".."} or any(mark in name for mark in ("\\", "/", "\0")):
-        raise refused(description_path, f"{name!r} is no name of a package")
+        raise refused(description_path, f"{name!r} is not a name of a package")
     known = manifests or Manifests()
     packages, prefixes = [_listed(key) for key in PACKAGE_PATHS], _listed(PREFIX_PATH)
     folders = [place for folder in package_dirs for place in _named_root(folder, name, known)]

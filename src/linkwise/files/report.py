@@ -35,7 +35,7 @@ class Description:
     external : ndarray (6,)
         Force (N) and moment (N m) that act on the tool from outside, in tool axes; zero where the file says nothing.
     source : tuple of str
-        Where the numbers come from, a line each.
+        Sources of the numbers, a line each.
     shapes : tuple of Shape
         What the links look like and collide with, where the file says so. The mechanism has those for collisions too.
 

@@ -302,7 +302,7 @@ class _Reader:
             if group and group not in groups:
                 self._unknown(element, f"{item}: group", group, groups)
             if (group, name) in seen:
-                self.notes.report(element, f"{item} stands twice, first in line {seen[group, name]}")
+                self.notes.report(element, f"{item} occurs twice, first in line {seen[group, name]}")
                 continue
             seen[group, name] = element.line
             pairs = (self._value(part, item) for part in element.all("joint"))

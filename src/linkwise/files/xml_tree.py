@@ -50,7 +50,7 @@ class Element:
     attributes : dict of str to str
         As written, in their order.
     line : int
-        Where it starts, counted from 1; 0 for one that was made, not read.
+        First line, counted from 1; 0 for one that was made, not read.
     children : list of Element
         In their order.
     text : str

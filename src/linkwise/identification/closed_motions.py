@@ -18,7 +18,7 @@ from linkwise.loops.linkage import Linkage
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: Positions, speeds and accelerations (K, nq), (K, nv), (K, nv).
+#: Positions, velocities and accelerations (K, nq), (K, nv), (K, nv).
 Motion: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 #: By how much a motion may end beside where it began, rad or m: on another branch it ends elsewhere.
@@ -71,7 +71,7 @@ class ClosedMotions:
         """
         name = "exciting_trajectory"
         speeds = driven_speeds(mechanism, driven, name)
-        if turning := [mechanism.speed_names[k] for k in speeds if k < mechanism.nv - mechanism.n]:
+        if turning := [mechanism.velocity_names[k] for k in speeds if k < mechanism.nv - mechanism.n]:
             raise ArgumentError(f"{name}: driven has {members(turning)}, of joints with quaternions, which no motion drives")
         linkage = Linkage(mechanism, [k - (mechanism.nv - mechanism.n) for k in speeds], q0)
         still = np.zeros(mechanism.nv)

@@ -34,7 +34,7 @@ def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
         return
     names = [label for label, there in zip(labels, seen, strict=True) if there]
     missing = int((~seen).sum()) + sum(lost for _, lost in groups)
-    lines = [f"the motion does not excite all that is to be found: {missing} of {count} base parameters stay unknown"]
+    lines = [f"the motion does not excite all parameters: {missing} of {count} base parameters remain unknown"]
     if not seen.all():
         lines.append(f"no effect: {members(label for label, there in zip(labels, seen, strict=True) if not there)}")
     lines += [

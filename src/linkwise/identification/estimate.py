@@ -160,7 +160,7 @@ def equations(
 ) -> MotionEquations:
     """Make the equations of motions q (..., T, nq), qd, qdd, tau (..., T, nv); see `identify` for the rest.
 
-    With loops those of the driven speeds, and none of the others: what closes the loops does no work in them.
+    With loops those of the driven velocities, and none of the others: what closes the loops does no work in them.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def _spread(slow: npt.NDArray[np.bool_], decimate: int) -> npt.NDArray[np.bool_]
 
 def _check_enough(system: MotionEquations, labels: tuple[str, ...]) -> None:
     if not labels:
-        raise ArgumentError("nothing is left to be found: all base parameters are known")
+        raise ArgumentError("no parameter is left to identify: all base parameters are known")
     if system.counts.sum() <= len(labels):
         raise ArgumentError(
             f"there are {system.counts.sum()} equations, one for each sample and effort; expected more than {len(labels)}, "

@@ -150,7 +150,7 @@ class Identification(Generic[M]):
         q : (..., nq) array_like
             Coordinates, rad or m.
         qd, qdd : (..., nv) array_like
-            Speeds and accelerations.
+            Velocities and accelerations.
 
         Examples
         --------
@@ -243,7 +243,9 @@ class Identification(Generic[M]):
         ]
         if np.any((self.succession > CORRELATED) & (self.residual > NOTICED * self.effort_std)):
             lines.append("residuals follow each other: the deviations are too small (model, filter, or more decimation)")
-        joints = zip(self.mechanism.speed_names, self.counts, self.effort_std, self.residual, self.succession, strict=True)
+        joints = zip(
+            self.mechanism.velocity_names, self.counts, self.effort_std, self.residual, self.succession, strict=True
+        )
         rows = tuple(
             (name, f"{m}", f"{s:.3g}", f"{r:.3g}", f"{c:.2f}")
             for k, (name, m, s, r, c) in enumerate(joints)
@@ -340,7 +342,7 @@ def _check_motors(mechanism: Tree, numbers: FloatArray, deviations: dict[int, fl
             deviation = f" (deviation {deviations[c]:.2g})" if c in deviations else ""
             wrong.append(f"{names[c]} is {numbers[c]:.3g}{deviation}; expected {'>=' if sign > 0 else '<='} 0")
     if wrong:
-        text = "no motor has what was identified; leave it out (essential=) or make it known (known=)"
+        text = "no motor has these identified parameters; leave them out (essential=) or make them known (known=)"
         raise ArgumentError("\n".join([text, *wrong]))
 
 
@@ -374,7 +376,7 @@ def identify(
     q : (..., T, nq) array_like
         Coordinates, rad or m: one motion of T samples, or several.
     qd, qdd : (..., T, nv) array_like
-        Speeds and accelerations; `differentiate` finds them from measured positions.
+        Velocities and accelerations; `differentiate` finds them from measured positions.
     tau : (..., T, nv) array_like
         Efforts of the motors at the joints, N m or N (motor torque times gear ratio).
     known : str or sequence of str
@@ -439,7 +441,7 @@ def identify(
 def _checked(tree: Tree, **arrays: Any) -> dict[str, FloatArray]:
     """The four arrays, of the same samples."""
     if not tree.nv:
-        raise ArgumentError(f"{tree.name!r} has no joints, and so nothing that could be identified")
+        raise ArgumentError(f"{tree.name!r} has no joints: no parameter can be identified")
     motion = {}
     for field, value in arrays.items():
         size = tree.nq if field == "q" else tree.nv

@@ -151,7 +151,7 @@ def exciting_trajectory(
     starts, steps : int
         From how many of 100 random motions the optimisation begins, and how many steps it takes at most from each.
     seed : int
-        Of the random motions.
+        Seed of the random motions.
     driven : sequence of int or str, optional
         With loops, as many coordinates as there are degrees of freedom; by default those with motors.
     q0 : (nq,) array_like, optional
@@ -176,7 +176,7 @@ def exciting_trajectory(
     """
     mech.require_numbers("exciting_trajectory")
     if not mech.nv:
-        raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
+        raise ArgumentError(f"{mech.name!r} has no joints: there is no motion to optimise")
     choice("criterion", criterion, CRITERIA)
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
     at_rest = flag("at_rest", at_rest)
@@ -324,7 +324,7 @@ class Excitation:
     tree : Tree
         Of which n coordinates move by series: the exponential ones (nv,), or with loops the driven ones.
     columns : ndarray (b,)
-        Of the regressor: the base parameters' own.
+        Columns of the regressor: the base parameters' own.
     family : FourierFamily
         The motions.
     criterion : str
@@ -426,7 +426,7 @@ class Excitation:
         at = np.floor(np.mod(time, self.family.period) / self.family.period * count).astype(np.intp) % count
         motion = self.closed.assembled(*series(time), path[at])
         if motion is None:
-            raise LinkwiseError(f"the loops of {self.tree.name!r} do not close on the way found; expected narrower limits")
+            raise LinkwiseError(f"the loops of {self.tree.name!r} do not close along the motion; expected narrower limits")
         return motion
 
     def _table(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:

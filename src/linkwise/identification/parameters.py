@@ -50,7 +50,7 @@ class Unknowns:
 
 
 def spring_efforts(mechanism: Tree, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
-    """What springs take (..., nv), with the inertias along their lengths: the efforts that parameters do not change."""
+    """Efforts (..., nv) of springs and of the inertias along their lengths, which no parameter changes, N m or N."""
     efforts = kernel_of(mechanism, "spring_torque")(q, qd)
     if mechanism.has_length_inertias:
         efforts = efforts + kernel_of(mechanism, "length_inertia_torque")(q, qd, qdd)
@@ -110,7 +110,7 @@ def _without(base: BaseParameters, fixed: Flags, names: tuple[str, ...], values:
 
 
 def _tidy(matrix: FloatArray) -> FloatArray:
-    """The same numbers, those that are whole but for rounding made whole."""
+    """The numbers, those that are integers to 1e-9 rounded."""
     near = np.round(matrix)
     return np.asarray(np.where(np.abs(matrix - near) < 1e-9, near, matrix))
 

@@ -1,4 +1,4 @@
-"""From sampled joint positions to speeds and accelerations; the low-pass filter that shifts nothing in time."""
+"""From sampled joint positions to velocities and accelerations; the low-pass filter that shifts nothing in time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVEN = 1e-3
 def differentiate(
     t: npt.ArrayLike, q: npt.ArrayLike, cutoff: float, *, tau: npt.ArrayLike | None = None, drop: float | None = None
 ) -> Trajectory:
-    """Return positions, speeds and accelerations from sampled positions: low-pass filter, then central differences.
+    """Return positions, velocities and accelerations from sampled positions: low-pass filter, then central differences.
 
     The filter is a Butterworth filter of order 4 run forth and back, so that it shifts nothing in time (M. Gautier,
     "Dynamic identification of robots with power model", ICRA 1997, section 4). It halves amplitudes at `cutoff`; at a

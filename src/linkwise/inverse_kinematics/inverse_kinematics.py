@@ -26,6 +26,7 @@ from linkwise.inverse_kinematics.by_library import (
 )
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
+from linkwise.kernel.backend import backend_of
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.by_library import solution_in_graph, solution_rows
@@ -205,30 +206,32 @@ def inverse_kinematics(
     limits: bool = True,
     clear: Clear | None = None,
     configuration: Mapping[str, str] | None = None,
+    backend: str | None = None,
 ) -> Solution:
     """Joint coordinates that bring a frame to poses T (..., 4, 4), within the joint limits.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Any; loops are kept closed.
+        Any mechanism; its loops are kept closed.
     T : (..., 4, 4) array_like
-        Poses wanted, world frame, m.
+        Target poses in the world frame, m.
     q0 : (..., nq) array_like, optional
-        Where to start, rad or m; a little beside the middle of the range of each joint where it is left out. A closed form
+        Initial guess, rad or m; by default near the middle of the range of each joint. A closed form
         gives the solution nearest to it; the other methods the one that they come to from it, if they come to one. Whole
         turns outside the limits are taken off first. Joints on which the pose does not depend, such as those of a gripper
         beside the frame, stay at q0, at zero (or the limit next to it) where that is left out.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
-        1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
+        1 for constrained, 0 for free directions: x, y, z, rotation about x, y, z; or ``"all"`` (the default),
+        ``"translation"``, ``"rotation"``.
     frame : {"world", "body"}
-        In whose axes the mask is meant: the world's, or those of the moving frame.
+        Axes of the mask: those of the world, or of the moving frame.
     tol : float
         Greatest distance (m) and angle (rad) from the pose for success.
     seed : int
-        Of the random starts that follow where q0 does not lead to a solution.
+        Seed of the random starts that follow where q0 does not lead to a solution.
     method : {"auto", "closed_form", "numeric", "newton_raphson", "steepest_descent"}
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
         then from random starts, where it has none or the closed form finds nothing; of five or six joints elimination then
@@ -236,14 +239,17 @@ def inverse_kinematics(
         raises `NoClosedFormError` where there is none. The last two are the textbook methods,
         from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.steepest_descent`.
     limits : bool
-        Whether joint limits hold. They are hard: no answer that is called one is outside them.
+        Whether joint limits hold. They are hard: no solution is outside them.
     clear : Clear, optional
-        What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
+        The clearance to keep. Of a closed form's solutions the nearest to q0 that is clear is taken; where
         none is, or there is no closed form, the pose and this are solved for together.
     configuration : mapping of str to str, optional
         The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
         all solutions that have them, as `all_inverse_kinematics` lists these. Where there is none although the pose is in
         reach, the reason is ``"configuration"``, and q is a solution with other words.
+    backend : {"llvm", "numpy"}, optional
+        How the numeric method is computed, as in `linkwise.solve.solve`: from 32 bodies on the way to the frame on NumPy
+        takes its steps by default, and nothing is compiled for the mechanism.
 
     Returns
     -------
@@ -267,11 +273,14 @@ def inverse_kinematics(
     """
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
+    if backend is not None:
+        backend_of(backend)  # (refuses an unknown one)
     if configuration is not None:
-        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear}
+        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear, "backend": backend}
         return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **asked)
     if clear is not None:
-        return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, q0=q0, tol=tol, seed=seed, limits=limits)
+        asked = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "backend": backend}
+        return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, **asked)
     if method in TEXTBOOK_METHODS:
         return TEXTBOOK_METHODS[method](mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
     check_frame(frame)
@@ -283,12 +292,13 @@ def inverse_kinematics(
     form = None if method == "numeric" else form_for(mechanism, link, mask, needed=method == "closed_form")
     if form is not None:
         options: dict[str, Any] = {"link": link, "mask": mask, "frame": frame, "tol": tol, "seed": seed, "limits": limits}
+        options["backend"] = backend
         again = partial(inverse_kinematics, mechanism, method="numeric", **options)
         return exactly(form, T, q0, tol, pose_system(mechanism, link, limits), again)
     whole_poses = mask is None and not mechanism.loops
-    solution = _plain(mechanism, T, q0, link, tol, seed, limits) if whole_poses else None
+    solution = _plain(mechanism, T, q0, link, tol, seed, limits, backend) if whole_poses else None
     if solution is None:
-        solution = solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+        solution = solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits, backend=backend)
     if method == "numeric" or not whole_poses or solution.success is True or np.all(solution.success):
         return solution
     return searched_further(mechanism, pose_system(mechanism, link, limits), solution, T, q0, link)
@@ -334,7 +344,7 @@ def _in_configuration(
             "clear": clear,
             "q0": starts,
         }
-        others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), seed=options["seed"], **kept)
+        others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), **options, **kept)
         q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
     far, turned, outside = system.checking(tasks, q)
     success = (reason == "converged") & (far <= size) & (turned <= size) & (outside == 0)
@@ -361,14 +371,14 @@ def _clear_of(
     return solve(mechanism, constraints, q0=q0, limits=limits, **options)
 
 
-def pose_system(mechanism: Tree, link: int | str, limits: bool) -> CompiledProblem:
-    """The compiled system for whole poses of a link."""
-    key = ("pose", link_given(link), limits)
+def pose_system(mechanism: Tree, link: int | str, limits: bool, backend: str | None = None) -> CompiledProblem:
+    """The system for whole poses of a link."""
+    key = ("pose", link_given(link), limits, backend)
 
     def make() -> CompiledProblem:
         goal = Pose(link, np.eye(4))
         goal.check(mechanism)
-        return system_of(mechanism, [goal], limits=limits)
+        return system_of(mechanism, [goal], limits=limits, backend=backend)
 
     return mechanism.memo("inverse_kinematics", key, make)
 
@@ -381,6 +391,7 @@ def _plain(
     tol: float,
     seed: int,
     limits: bool,
+    backend: str | None,
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
     try:
@@ -393,7 +404,7 @@ def _plain(
     gaps = defects(rows)
     if not (gaps <= EXACT if rows.ndim == 1 else (gaps <= EXACT).all()):
         return None
-    system = pose_system(mechanism, link, limits)
+    system = pose_system(mechanism, link, limits, backend)
     start = system.start if q0 is None else start_of(mechanism, system, q0)
     if rows.ndim != 1 or start.ndim != 1:
         batch = common_batch(T=rows.shape[:-1], q0=start.shape[:-1])
@@ -467,7 +478,7 @@ def numeric_solutions(
     if mechanism.loops or mechanism.manifold_joints:
         joint = "" if mechanism.loops else mechanism.manifold_joints[0].joint.kind
         kind = "loops" if mechanism.loops else "a floating base" if mechanism.floating else f"a {joint} joint"
-        raise ArgumentError(f"{mechanism.name!r} has {kind}; many solutions are looked for on a fixed tree")
+        raise ArgumentError(f"{mechanism.name!r} has {kind}; expected a tree on a fixed base, of joints without quaternions")
     goal = Pose(link, T, mask)
     goal.check(mechanism)
     size, many = positive("tol", tol), whole("starts", starts, 1)
@@ -644,8 +655,8 @@ def _by_form(
     general = elimination(mechanism, link) if wanted else None
     if general is None and method == "elimination":
         raise ArgumentError(
-            f"{mechanism.name!r}: method is 'elimination', for frames that five or six independent joints move, of which two"
-            " slide at most"
+            f"{mechanism.name!r}: method is 'elimination', which needs five or six independent joints that move the"
+            " frame, two of them prismatic at most"
         )
     return (general or form).all(T, q0, limits), form.fixed
 

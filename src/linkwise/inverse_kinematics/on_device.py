@@ -9,7 +9,8 @@ import numpy as np
 
 from linkwise.arrays.cuda import FRAMEWORK, placed
 from linkwise.errors import ArgumentError
-from linkwise.kernel.backend import backend_of
+from linkwise.kernel.backend import backend_of, default_backend
+from linkwise.kernel.iteration import Descent
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import system_of
 from linkwise.solve.constraints.pose import Pose
@@ -29,6 +30,7 @@ def solve_on_device(
     method: str = "auto",
     limits: bool = True,
     clear: Any = None,
+    backend: str | None = None,
 ) -> Solution:
     """Solve poses T (..., 4, 4) on a device; see `linkwise.Mechanism.inverse_kinematics`.
 
@@ -43,7 +45,8 @@ def solve_on_device(
     if method not in {"auto", "numeric"} or clear is not None:
         name, value = ("clear", clear) if clear is not None else ("method", method)
         raise ArgumentError(f"inverse_kinematics: {name} is {value!r}; expected 'auto' or 'numeric', and no clear")
-    system = system_of(mechanism, [Pose(link, np.eye(4), mask, frame)], limits=limits)
+    backend_of(backend)
+    system = system_of(mechanism, [Pose(link, np.eye(4), mask, frame)], limits=limits, backend=default_backend())
     if system.problem.tree.manifold_joints or len(system.idle):
         raise ArgumentError(
             f"inverse_kinematics: {mechanism.name!r} has quaternions or joints that do not move {link!r}: not on a GPU"
@@ -60,7 +63,9 @@ def solve_on_device(
     cores = ((4, 4), (nq,), here.views[2].shape, here.views[3].shape)
     rows = [here.rows(k, batch, core) for k, core in enumerate(cores)]
     result, address = here.new((*batch, system.row))
-    launcher = backend_of(None).launcher(system.reaching.program)
+    iteration = system.reaching
+    assert isinstance(iteration, Descent)  # (a back end is named)
+    launcher = backend_of(None).launcher(iteration.program)
     places = [*(place for place, _ in rows), (address, 8 * system.row)]
     launcher.tasks(library.device, library.stream, prod(batch), cores[2][0], places)
     here.finish()

@@ -151,7 +151,7 @@ class GraphPathBranches(PathBranches):
         The breaks, NaN behind them: start, end, place of the reason in `REASONS`, leap. Outside of the graph `breaks` has
         them.
     count : tensor () of int64
-        How many branches there are.
+        Number of branches.
     """
 
     table: Any
@@ -279,7 +279,7 @@ def follow_path(
         Solutions whose Jacobian, velocities divided by the characteristic length of the frame, has a singular value below it
         are left out.
     weights : (n,) array_like, optional
-        Of the squared joint moves; 1 each by default.
+        Weights of the squared joint moves; 1 each by default.
 
     Returns
     -------

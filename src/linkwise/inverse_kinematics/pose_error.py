@@ -1,4 +1,4 @@
-"""How far a pose is from the one asked for, as six numbers, and how they change with the joints."""
+"""Pose error (6,) between a reached and a target pose, and its derivative with respect to the joints."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from linkwise.spatial.scalar import FloatArray
 
 
 def pose_error(reached: FloatArray, wanted: FloatArray, frame: str = "world") -> FloatArray:
-    """What leads from poses reached to poses wanted (..., 6): the way of the origin, m, and the turn, rad.
+    """Error (..., 6) from reached to target poses (..., 4, 4): displacement of the origin, m, and rotation, rad.
 
-    The turn is the rotation vector, axis times angle (0 to pi), of R_wanted R_reached' in the world's axes ("world"), or of
-    R_reached' R_wanted in the axes of the pose reached ("body"). These are the axes of `Mechanism.jacobian`, so that to
+    The rotation is a rotation vector, axis times angle (0 to pi), of R_wanted R_reached' in the world's axes ("world"), or
+    of R_reached' R_wanted in the axes of the reached pose ("body"). These are the axes of `Mechanism.jacobian`, so that to
     first order a step dq with J dq = error closes the gap.
 
     Examples

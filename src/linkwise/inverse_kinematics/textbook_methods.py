@@ -230,7 +230,7 @@ def newton_raphson(
         Where to start, rad or m. Where it is left out joints with quaternions are upright, others a little beside the middle
         of their range.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
     frame : {"world", "body"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,6 +20,12 @@ LOWERING = "2"
 
 #: Steps of a task from a good start, for an estimate of what it takes.
 STEPS = 8
+
+#: Starts of tasks that take their steps together in NumPy, unless there are more tasks.
+AT_ONCE = 256
+
+#: Coordinates of all tasks that take a step together in NumPy at most: what is computed with them stays in the caches.
+ROOM = 1 << 17
 
 INPUTS = ("parameters", "q0", "settings", "q", "aux")
 OUTPUTS = ("q", "aux", "status")
@@ -57,10 +64,10 @@ class Descent:
 
     Parameters
     ----------
-    program : Program
+    program : IterationProgram
         What a step is made of.
     backend : str, optional
-        How it is computed; the default one if left out.
+        Back end; the default one if left out.
     lanes : int, optional
         How many tasks are computed side by side, 2 or more; as many as the processor has room for if left out. For calls
         with one or two tasks 2 is fastest: divisions and roots of long vectors take longer.
@@ -105,3 +112,71 @@ class Descent:
     def _operations(self) -> int:
         """What a task takes, roughly."""
         return STEPS * threads.cost(self.program.step)
+
+
+class Rounds:
+    """An iteration that Python steps through, called as `Descent`: all tasks that are left take a step at once.
+
+    A task comes to its starts in lots, each of four times as many as the one before, so that few tasks are as quick as many;
+    the first that leads to a solution counts.
+
+    Parameters
+    ----------
+    step : callable
+        Rows (N, ...) of the inputs of `IterationProgram.step` to rows of its outputs.
+    sizes : mapping of str to int
+        The lengths of q and aux.
+    """
+
+    def __init__(self, step: Callable[..., Any], sizes: Mapping[str, int]) -> None:
+        self.step, self.sizes = step, sizes
+
+    def __call__(
+        self,
+        parameters: FloatArray,
+        q0: FloatArray,
+        starts: FloatArray,
+        settings: FloatArray,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Run all tasks, as `Descent` does."""
+        cores = [np.asarray(x, dtype=float) for x in (parameters, q0, starts, settings)]
+        pairs = list(zip(cores, (1, 1, 2, 1), strict=True))
+        batch = np.broadcast_shapes(*(x.shape[: x.ndim - d] for x, d in pairs))
+        p, q0, starts, settings = (np.broadcast_to(x, (*batch, *x.shape[x.ndim - d :])) for x, d in pairs)
+        p, q0, settings = (x.reshape(prod(batch), x.shape[-1]) for x in (p, q0, settings))
+        starts = starts.reshape(prod(batch), *starts.shape[-2:])
+        rows = np.empty((len(p), self.sizes["q"] + self.sizes["aux"] + 1))
+        active, first, lot = np.arange(len(rows)), -1, 1
+        while active.size and first < starts.shape[1]:
+            begun = q0[active, None] if first < 0 else starts[active, first : first + lot]
+            tasks = np.repeat(active, begun.shape[1])
+            begun, some = begun.reshape(len(tasks), -1), max(1, ROOM // max(1, self.sizes["q"]))
+            parts = [(tasks[k : k + some], begun[k : k + some]) for k in range(0, len(tasks), some)]
+            ends = np.concatenate([self._ends(p[at], q0[at], settings[at], start) for at, start in parts])
+            solved = ends[:, -1].reshape(len(active), -1) > 0.0
+            best = np.where(solved.any(axis=1), solved.argmax(axis=1), solved.shape[1] - 1)
+            rows[active] = ends.reshape(*solved.shape, -1)[np.arange(len(active)), best]
+            active, first = active[~solved.any(axis=1)], first + solved.shape[1]
+            lot = max(1, min(4 * lot, AT_ONCE // max(1, len(active))))
+        rows = rows.reshape(*batch, rows.shape[1])
+        if out is None:
+            return rows
+        out[...] = rows
+        return out
+
+    def pieces(self, tasks: int) -> list[slice]:
+        """All tasks in one: threads would wait for each other's Python."""
+        return [slice(0, tasks)]
+
+    def _ends(self, p: FloatArray, q0: FloatArray, settings: FloatArray, q: FloatArray) -> FloatArray:
+        """Where starts (N, n) lead: q, aux and status."""
+        left, aux = np.arange(len(q)), np.zeros((len(q), self.sizes["aux"]))
+        ends = np.empty((len(q), q.shape[1] + aux.shape[1] + 1))
+        while left.size:
+            q, aux, status = self.step(p, q0, settings, q, aux)
+            over = status != 0
+            if over.any():
+                ends[left[over]] = np.concatenate([q[over], aux[over], status[over, None]], axis=1)
+                p, q0, settings, q, aux, left = (x[~over] for x in (p, q0, settings, q, aux, left))
+        return ends

@@ -34,7 +34,7 @@ class Kernel:
     Parameters
     ----------
     tape : Tape
-        What to compute.
+        The computation.
     backend : str, optional
         How, one of `linkwise.kernel.backend.BACKENDS`; ``"llvm"`` wherever llvmlite is installed, else ``"numpy"``.
     doc : str

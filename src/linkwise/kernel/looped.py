@@ -146,7 +146,7 @@ class ProgramLayout:
     tables : mapping of str to TableLayout
         By name.
     digest : str
-        Of the program.
+        Digest of the program.
     length : int
         Instructions for one row of each kind, about.
     """
@@ -295,7 +295,7 @@ class LoopedData:
         Parameters
         ----------
         layout : ProgramLayout
-            Of the program.
+            Layout of the program.
         vector_size : int
             Bytes of its vectors.
         stacked : bool

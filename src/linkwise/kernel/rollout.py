@@ -112,7 +112,7 @@ class Rollout:
 
     Parameters
     ----------
-    program : Program
+    program : RolloutProgram
         What a step is made of.
     backend : str, optional
         How it is computed, by one that has rollouts; the default one if left out.
@@ -124,7 +124,7 @@ class Rollout:
 
     @staticmethod
     def runs_on(backend: str | None) -> bool:
-        """Whether a back end has rollouts; else `linkwise.simulation.python_rollout.Loop` takes the steps one by one."""
+        """Whether a back end has rollouts; else `PythonRollout` of `linkwise.simulation` takes the steps one by one."""
         return type(backend_of(backend)).rollout is not Backend.rollout
 
     def __call__(

@@ -103,7 +103,7 @@ def get_threads() -> int:
     Raises
     ------
     ArgumentError
-        Where nothing but the environment variable ``LINKWISE_THREADS`` says so, and its value is no number of threads.
+        Where nothing but the environment variable ``LINKWISE_THREADS`` says so, and its value is not a number of threads.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _from_environment() -> Any:
 
 
 def _default() -> int:
-    """What the environment says; 0 where that is no number of threads, which is an error at the first use."""
+    """What the environment says; 0 where that is not a number of threads, which is an error at the first use."""
     try:
         return _checked(VARIABLE, _from_environment())
     except ArgumentError:
@@ -157,7 +157,7 @@ def pieces(rows: int, operations: int, unit: int = ROWS, least: int = 0) -> list
     rows : int
         Length of what is divided.
     operations : int
-        Of one row.
+        Operations of one row.
     unit : int
         All pieces but the last have a multiple of these rows.
     least : int

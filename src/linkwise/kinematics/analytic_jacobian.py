@@ -61,7 +61,8 @@ def analytic_jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = 
     return time_derivative(tree, lambda x: analytic_jacobian(tree, x, link=link, orientation=orientation), q, qd)
 
 
-def _defined(orientation: str, sine: Any) -> Any:
+def defined(orientation: str, sine: Any) -> Any:
+    """The sine that rates are divided by; raises `ArgumentError` where it is known to be zero."""
     if is_zero(sine):
         message = f"orientation is {orientation!r}, which this frame has in no configuration; expected another of"
         raise ArgumentError(f"{message} {choices(RATES)}")
@@ -70,7 +71,7 @@ def _defined(orientation: str, sine: Any) -> Any:
 
 def _rpy_rates(R: Array) -> Array:
     """Rates of roll, pitch and yaw (3, 3) per angular velocity, world axes."""
-    across = _defined("rpy", root(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0]))
+    across = defined("rpy", root(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0]))
     c, s, inverse = R[0, 0] * (1.0 / across), R[1, 0] * (1.0 / across), 1.0 / across
     tangent = -R[2, 0] * inverse
     return np.array([[c * inverse, s * inverse, 0.0], [-s, c, 0.0], [c * tangent, s * tangent, 1.0]], dtype=object)
@@ -78,7 +79,7 @@ def _rpy_rates(R: Array) -> Array:
 
 def _zyz_rates(R: Array) -> Array:
     """Rates of the angles about z, y and z (3, 3) per angular velocity, world axes."""
-    across = _defined("zyz", root(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2]))
+    across = defined("zyz", root(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2]))
     inverse = 1.0 / across
     c, s, cotangent = R[0, 2] * inverse, R[1, 2] * inverse, R[2, 2] * inverse
     return np.array([[-c * cotangent, -s * cotangent, 1.0], [-s, c, 0.0], [c * inverse, s * inverse, 0.0]], dtype=object)

@@ -24,7 +24,7 @@ from linkwise.spatial.validation import generator, readable, whole
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"q_next": "nq"}, spread=False)
 def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
-    """Return the configuration (nq,) after the time dt (s) at constant speeds qd (nv,); the quaternion is normalised.
+    """Return the configuration (nq,) after the time dt (s) at constant velocities qd (nv,); the quaternion is normalised.
 
     A floating base turns and moves along one screw: see `linkwise.model.joints.Floating`.
 
@@ -42,7 +42,7 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"rate": "nq"}, spread=False)
 def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
-    """dq/dt (nq,) at the speeds qd: R v, half the quaternion times the angular velocity, and the joint speeds.
+    """dq/dt (nq,) at the velocities qd: R v, half the quaternion times the angular velocity, and the joint velocities.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def random_configuration(tree: Tree, seed: int = 0, count: int | None = None) ->
     tree : Mechanism
         Any.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     count : int, optional
         How many; one without it.
 

@@ -1,4 +1,4 @@
-"""The geometric Jacobian: joint speeds to the velocity of a frame."""
+"""The geometric Jacobian: joint velocities to the velocity of a frame."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from linkwise.sweeps.unrolled import unrolled
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Jd": "6 nv"})
 def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = "tool", frame: str = "world") -> Array:
-    """dJ/dt (6, nv) at speeds qd, so that the frame's acceleration is J qdd + Jd qd.
+    """dJ/dt (6, nv) at velocities qd, so that the frame's acceleration is J qdd + Jd qd.
 
     Each column is differentiated as it stands, with dz_i/dt = w_i x z_i, and w_i, v_i the velocities of body i:
     [(w_i x z_i) x (p - o_i) + z_i x (v - v_i); w_i x z_i]. In body axes, d(R'J)/dt = R'(Jd - w~ J).

@@ -150,8 +150,8 @@ def levers(bodies: Bodies, path: Sequence[int], turns: dict[int, Turned], q: Arr
 
     Parameters
     ----------
-    bodies, path, how, q
-        The bodies, the indices of those from the ground out, how they are turned, and the coordinates.
+    bodies, path, turns, q
+        The bodies, the indices of those from the ground out, their rotations, and the coordinates.
     point : ndarray (3,)
         In the axes of the last body (m).
 

@@ -15,7 +15,7 @@ from math import prod
 from typing import Any
 
 from linkwise import algorithm
-from linkwise.algorithm import Algorithm
+from linkwise.algorithm import BODIES, Algorithm
 from linkwise.dynamics.derivatives import motion_and_slopes
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.kernel import Kernel
@@ -23,7 +23,8 @@ from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm.written_out import SPACE, space
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, StraightLine, TableLayout
 from linkwise.kernel.tape import Instruction, Shape, Tape, trace, without_collection
-from linkwise.looped.kernel import BODIES, LoopedKernel, body_count, code_by_key, looped_kernel, refused
+from linkwise.looped.composition import COMPOSITIONS, composed_kernel
+from linkwise.looped.kernel import LoopedKernel, body_count, code_by_key, looped_kernel, refused
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
 
@@ -40,7 +41,8 @@ def chosen_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
         Where a loop over bodies is asked for that there cannot be: why.
     """
     if tier != "straight":
-        return looped_kernel(tree, declared, options, tier)
+        make = composed_kernel if declared.name in COMPOSITIONS else looped_kernel
+        return make(tree, declared, options, tier)
     if declared.name != NAME or len(tree.links) + tree.floating < BODIES:
         return None
     if not loaders.usable() or tree.coupled or refused(tree, declared, options) or body_count(tree) < BODIES:

@@ -28,7 +28,7 @@ def goes_over_joints(tree: Tree, args: Sequence[Any]) -> bool:
 
 
 def integrate(tree: Tree, q: Any, qd: Any, dt: Any) -> Any:
-    """Coordinates (..., nq) after the time dt (...,) at the speeds qd (..., nv), as `linkwise.kinematics.integrate`."""
+    """Coordinates (..., nq) after the time dt (...,) at the velocities qd (..., nv), as `linkwise.kinematics.integrate`."""
     q, qd, dt = _checked(tree, "integrate", {"q": (tree.nq,), "qd": (tree.nv,), "dt": ()}, (q, qd, dt))
     sums = q[..., tree.nq - tree.n :] + qd[..., tree.nv - tree.n :] * dt[..., None]
     result = np.empty((*sums.shape[:-1], tree.nq), sums.dtype)
@@ -39,7 +39,7 @@ def integrate(tree: Tree, q: Any, qd: Any, dt: Any) -> Any:
 
 
 def difference(tree: Tree, q0: Any, q1: Any) -> Any:
-    """Speeds (..., nv) from q0 to q1 (..., nq) in one second, as `linkwise.kinematics.difference`."""
+    """Velocities (..., nv) from q0 to q1 (..., nq) in one second, as `linkwise.kinematics.difference`."""
     q0, q1 = _checked(tree, "difference", {"q0": (tree.nq,), "q1": (tree.nq,)}, (q0, q1))
     differences = q1[..., tree.nq - tree.n :] - q0[..., tree.nq - tree.n :]
     result = np.empty((*differences.shape[:-1], tree.nv), differences.dtype)

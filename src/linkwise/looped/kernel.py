@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from linkwise import algorithm
-from linkwise.algorithm import Algorithm
+from linkwise.algorithm import BODIES, Algorithm
 from linkwise.dynamics.center_of_mass import some_mass
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import turning_rotors
@@ -36,10 +36,6 @@ from linkwise.sweeps.drivers import LOOPED, LoopedAlgorithm, RowKind
 from linkwise.sweeps.recorded import RecordedSweeps
 from linkwise.sweeps.tables import MechanismRows, shapes_of
 from linkwise.sweeps.traced_joints import traced_joints
-
-#: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
-BODIES = 32
-
 
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -124,6 +120,18 @@ class LoopedKernel(Kernel):
     tier = "looped"
 
     def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None) -> None:
+        self.code = code or code_for(tree, declared, options)
+        self._declare(tree, declared, options, self.code.layout.length * (1 if code else max(1, len(tree.links))))
+        data = Lazy(partial(data_of, tree, declared, options, self.code.layout))
+        self._compiled = Lazy(
+            lambda: CompiledKernel(
+                Lazy(lambda: _ufunc(tree, declared, options, data, self)),
+                Lazy(lambda: None if tree.coupled else entry(self.code, data())),
+            )
+        )
+
+    def _declare(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], length: int) -> None:
+        """Set all but what computes; `length` is about how many operations a configuration takes."""
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -133,18 +141,9 @@ class LoopedKernel(Kernel):
         chosen = dict(options)
         alone = tree.memo("kernel", "alone", lambda: unshared(tree))
         trace = partial(algorithm.traced, alone, declared, chosen)
-        self.code = code or code_for(tree, declared, options)
         known: dict[str, Any] = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
-        known["length"] = self.code.layout.length * (1 if code else max(1, len(tree.links)))
-        super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
+        super().__init__(DeferredTape.of(known | {"length": length}, trace), None, declared.function.__doc__ or "")
         self.arguments = (tree, declared.name, chosen)
-        data = Lazy(partial(data_of, tree, declared, options, self.code.layout))
-        self._compiled = Lazy(
-            lambda: CompiledKernel(
-                Lazy(lambda: _ufunc(tree, declared, options, data, self)),
-                Lazy(lambda: None if tree.coupled else entry(self.code, data())),
-            )
-        )
 
     @cached_property
     def identity(self) -> str:
@@ -260,13 +259,18 @@ class CoupledAcceleration:
     def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
         """Compute many rows."""
         (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
-        with np.errstate(invalid="ignore"):  # (NumPy would leave all rows for a singular matrix in one of them)
-            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-        qdd: Any = np.linalg.solve(mass, (tau - efforts)[..., None])[..., 0]
+        qdd: Any = np.linalg.solve(regular(mass), (tau - efforts)[..., None])[..., 0]
         if self.slopes is None:
             return (qdd,)
         by_q, by_qd, _ = self.slopes(q, qd, qdd)
         return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
+
+
+def regular(mass: FloatArray) -> FloatArray:
+    """Mass matrices (..., nv, nv), in place, NaN for those that are singular: NumPy would leave all rows for one of them."""
+    with np.errstate(invalid="ignore"):
+        mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+    return mass
 
 
 class _Spread:

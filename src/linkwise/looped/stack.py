@@ -47,7 +47,7 @@ class Stack:
         Parameters
         ----------
         name : str
-            Of the algorithm: one that loops over bodies.
+            Name of the algorithm: one that loops over bodies.
         **options
             Of the algorithm.
 
@@ -193,7 +193,7 @@ def stack(mechanisms: Any) -> Stack:
     Raises
     ------
     ArgumentError
-        Where there is none, or one of them is no mechanism or of another structure.
+        Where there is none, or one of them is not a mechanism or of another structure.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def stack(mechanisms: Any) -> Stack:
     while level and not any(isinstance(item, Tree) for item in level):
         other = next((item for item in level if isinstance(item, str) or not isinstance(item, Iterable)), None)
         if other is not None:
-            raise ArgumentError(f"stack: {other!r} is no mechanism; expected one or more, or sequences of them")
+            raise ArgumentError(f"stack: {other!r} is not a mechanism; expected one or more, or sequences of them")
         rows = [list(item) for item in level]
         if len({len(row) for row in rows}) != 1:
             raise ArgumentError(f"stack: rows of {members(str(len(row)) for row in rows)}; expected rows of one length")
@@ -218,6 +218,6 @@ def stack(mechanisms: Any) -> Stack:
         level = [item for row in rows for item in row]
     wrong = [item for item in level if not isinstance(item, Tree)]
     if wrong or not level:
-        problem = f"{wrong[0]!r} is no mechanism" if wrong else "there is no mechanism"
+        problem = f"{wrong[0]!r} is not a mechanism" if wrong else "there is no mechanism"
         raise ArgumentError(f"stack: {problem}; expected one or more, or sequences of them")
     return Stack(level, tuple(shape))

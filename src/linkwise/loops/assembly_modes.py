@@ -40,7 +40,7 @@ class AssemblyModes:
     Attributes
     ----------
     mechanism : Mechanism
-        What was given.
+        The mechanism.
     driven : tuple of str
         Names of the coordinates that are given, in their order.
     passive : tuple of str
@@ -374,9 +374,9 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
     mechanism : Mechanism
         With loops.
     q0 : (..., nq) array_like, optional
-        Where to start; the closed position that is found is one near by, if there is any.
+        Start configuration; the closed position that is found is one near by, if there is any.
     seed : int
-        Of the random starts.
+        Seed of the random starts.
 
     Returns
     -------

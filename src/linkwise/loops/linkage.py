@@ -1,4 +1,4 @@
-"""`Linkage`: a mechanism with closed loops, whose positions, speeds and accelerations follow from driven coordinates."""
+"""`Linkage`: a mechanism with closed loops, whose positions, velocities and accelerations follow from driven coordinates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, first_place, numbers, vectors
 
-#: What all closure equations may leave of speeds and accelerations, as a share of these.
+#: What all closure equations may leave of velocities and accelerations, as a share of these.
 LEFT = 1e-9
 
 
@@ -51,7 +51,7 @@ def checked_rates(
     Parameters
     ----------
     quantity : str
-        How messages call them.
+        Their name in messages.
     linkage : Linkage
         Whose they are.
     q, result : array_like
@@ -59,13 +59,13 @@ def checked_rates(
     measures : pair of array_like
         How far loops are open at q (...), and what all closure equations leave of the rates (...).
     **rates : array_like
-        What was given beside q, by name.
+        The other arguments, by name.
 
     Raises
     ------
     ArgumentError
-        For what is no finite number; for the first position at which loops are open, or the driven coordinates cannot drive,
-        or rates open the loops.
+        For numbers that are not finite; for the first position at which loops are open, or the driven coordinates cannot
+        drive, or rates open the loops.
     """
     gap, left = (np.asarray(measure) for measure in measures)
     good = (gap <= NEARLY) & (left <= LEFT)
@@ -85,7 +85,7 @@ def checked_rates(
             f" (smallest singular value {measure.driving:.2g})"
         )
     raise ArgumentError(
-        f"{quantity}: the speeds given open the loops, or the position{place} is too near a singular one;"
+        f"{quantity}: the given velocities open the loops, or the position{place} is too near a singular one;"
         f" the closure equations leave {left[where]:.2g} of the result (see singularities)"
     )
 
@@ -94,7 +94,7 @@ _NUMBERS = {reason: number for number, reason in enumerate(WORDS)}
 
 
 class Linkage:
-    """Positions, speeds and accelerations of a mechanism with closed loops, from those of its driven coordinates.
+    """Positions, velocities and accelerations of a mechanism with closed loops, from those of its driven coordinates.
 
     Of the closure equations as many independent ones as there are passive coordinates are solved by Newton's method, in one
     compiled function; all of them are checked in the same function afterwards. A floating base stays where it is.
@@ -110,12 +110,12 @@ class Linkage:
         Where positions start from: the closed position that `assemble` finds from it, near by if there is one, is kept as
         `q0`. Zero, closed, where it is left out.
     seed : int
-        Of what is drawn to find it.
+        Seed of the random starts.
 
     Attributes
     ----------
     mechanism : Mechanism
-        What was given.
+        The mechanism.
     driven, passive : tuple of str
         Names of the coordinates that are given, in their order, and of those that follow, in that of `mechanism.names`.
     q0 : ndarray (nq,)
@@ -230,12 +230,12 @@ class Linkage:
         u : (..., m) array_like
             Driven coordinates, rad or m, in the order of `driven`; one number where there is one.
         q0 : (..., nq) array_like, optional
-            Where to start; `Linkage.q0` by default.
+            Start configuration; `Linkage.q0` by default.
 
         Raises
         ------
         ArgumentError
-            Where shapes do not fit, or what is given is no finite number.
+            Where shapes do not fit, or what is given is not a finite number.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Linkage:
         u : (T, m) array_like
             Driven coordinates, instant by instant.
         q0 : (nq,) array_like, optional
-            Where to start; `Linkage.q0` by default.
+            Start configuration; `Linkage.q0` by default.
         """
         path = numbers("u", u, f"real numbers (T, {len(self._system.driven)})")
         path = path[:, None] if path.ndim == 1 and len(self._system.driven) == 1 else path
@@ -284,10 +284,10 @@ class Linkage:
                 break
         return shaped(q, reasons, errors, taken, (len(path),))
 
-    # ── speeds and accelerations ──────────────────────────────────────────────────────────────────
+    # ── velocities and accelerations ──────────────────────────────────────────────────────────────────
 
     def velocity(self, q: npt.ArrayLike, ud: npt.ArrayLike) -> FloatArray:
-        """Speeds qd (..., nv) at closed positions q (..., nq) for driven speeds ud (..., m).
+        """Velocities qd (..., nv) at closed positions q (..., nq) for driven velocities ud (..., m).
 
         Raises
         ------
@@ -308,7 +308,7 @@ class Linkage:
         return checked_rates("velocity", self, q, np.asarray(qd), (gap, left), ud=ud)
 
     def acceleration(self, q: npt.ArrayLike, qd: npt.ArrayLike, udd: npt.ArrayLike) -> FloatArray:
-        """Accelerations qdd (..., nv) at closed positions q and speeds qd (..., nv) for driven accelerations udd (..., m).
+        """Accelerations qdd (..., nv) at closed positions q and velocities qd, for driven accelerations udd (..., m).
 
         Raises
         ------

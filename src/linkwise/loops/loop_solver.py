@@ -28,11 +28,11 @@ from linkwise.spatial.validation import first_index
 #: Up to here loops count as closed: lengths over the longest offset, and sines of angles.
 CLOSED = 1e-12
 
-#: By this part of the longest offset, or rad, loops of a position that is given may be open; speeds and accelerations of the
-#: loops' ends may differ by this part of the terms that make them up.
+#: Loops of a given position may be open by this part of the longest offset, or rad; velocities and accelerations of the
+#: loops' ends may differ by this part of their terms.
 NEARLY = 1e-6
 
-#: Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none.
+#: Velocities and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none.
 REST = 1e-9
 
 #: Steps of damped least squares from one start.
@@ -111,7 +111,7 @@ class LoopEquations:
     @property
     def names(self) -> list[str]:
         """The names of the speeds (s,)."""
-        return [self.mechanism.speed_names[k] for k in self.speeds]
+        return [self.mechanism.velocity_names[k] for k in self.speeds]
 
     def moved(self, q: FloatArray, motion: FloatArray) -> FloatArray:
         """Configurations (N, nq) after small motions (N, s) along the speeds, rad or m."""
@@ -214,7 +214,7 @@ def closed_near(
     task : LoopEquations
         The closure equations.
     q : ndarray (N, nq)
-        Where to start.
+        Start configuration.
     moving : ndarray of int, optional
         Places, among `LoopEquations.speeds`, of those along which it may move; all by default.
     iterations : int

@@ -270,17 +270,17 @@ def _shape(mechanism: Tree, positions: FloatArray) -> str:
 
 def _reason(shape: str, rank: int, best: int, equations: int, more: int) -> str:
     """Why count and rank agree or differ; `more` equations repeat others beside those that the shape makes superfluous."""
-    said = []
+    sentences = []
     if best == equations:
-        said.append("All closure equations are independent, as the count takes them to be.")
+        sentences.append("All closure equations are independent, as the count takes them to be.")
     else:
         several = f"{equations - best} of the {equations} closure equations repeat others"
         why = _WHY[shape] + (f"; {more} of them because of its dimensions alone (it is overconstrained)" if more else "")
-        said.append(f"{several}: {why}.")
+        sentences.append(f"{several}: {why}.")
     if rank < best:
         lost = best - rank
-        said.append(
+        sentences.append(
             f"This position is singular: {lost} more equation{'s' * (lost > 1)} repeat{'s' * (lost == 1)} others"
             " here than at closed positions around it, so branches of motion meet, or it can only shake."
         )
-    return " ".join(said)
+    return " ".join(sentences)

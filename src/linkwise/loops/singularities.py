@@ -46,12 +46,12 @@ class Singularities:
         The same for all columns: zero where closure equations depend on each other that elsewhere do not, so that branches
         of motion meet.
     ratios : ndarray (n - m, m)
-        Speed of each passive coordinate per driven speed; infinite in a toggle position.
+        Speed of each passive coordinate per driven velocity; infinite in a toggle position.
     still : tuple of str
         Passive coordinates in a dead point: they move elsewhere, but stand still here whatever the driven ones do. If one of
         them drove instead, this would be its toggle position.
     output : float or None
-        The smallest singular value, over the greatest, of the velocity of the link that was asked for per driven speed (m
+        The smallest singular value, over the greatest, of the velocity of the link that was asked for per driven velocity (m
         over longest offset, rad): zero where it lacks a motion that it has elsewhere. None where no link was asked for.
 
     Examples
@@ -86,20 +86,22 @@ class Singularities:
 
     def explain(self) -> str:
         """What holds here, in words."""
-        said = [_said(self.driving, "a toggle position", "the driven coordinates cannot drive the others")]
+        parts = [_describe(self.driving, "a toggle position", "the driven coordinates cannot drive the others")]
         if self.branching:
-            said.append("branches of motion meet: closure equations depend on each other here")
+            parts.append("branches of motion meet: closure equations depend on each other here")
         if self.still:
-            said.append(f"a dead point: {members(self.still)} {'stands' if len(self.still) == 1 else 'stand'} still")
+            parts.append(f"a dead point: {members(self.still)} {'stands' if len(self.still) == 1 else 'stand'} still")
         if self.output is not None:
-            said.append(_said(self.output, "a dead point of the link asked for", "it lacks a motion that it has elsewhere"))
-        return "; ".join(said)
+            parts.append(
+                _describe(self.output, "a dead point of the link asked for", "it lacks a motion that it has elsewhere")
+            )
+        return "; ".join(parts)
 
     def __repr__(self) -> str:
         return f"<Singularities: {self.explain()}>"
 
 
-def _said(measure: float, name: str, meaning: str) -> str:
+def _describe(measure: float, name: str, meaning: str) -> str:
     value = f"smallest singular value {measure:.3g}"
     if measure <= SINGULAR:
         return f"{name} ({value}): {meaning}"
@@ -117,7 +119,7 @@ def singularities_at(
 
     Parameters
     ----------
-    task, system : LoopEquations, System
+    task, system : LoopEquations, LinkageEquations
         The closure equations, and which coordinates are driven.
     generic : pair of int and ndarray (k, nq)
         The rank of the closure Jacobian at most positions, and some of these: what rests there too is left out.

@@ -1,4 +1,4 @@
-"""What a linkage computes, over scalars: a step of the driven coordinates, and speeds and accelerations through the loops.
+"""Equations of a linkage over scalars: a step of the driven coordinates, and passive velocities and accelerations.
 
 Of the closure equations as many as there are passive coordinates are solved, and all of them are checked afterwards.
 """
@@ -122,7 +122,7 @@ class LinkageEquations:
         return here, error, select(CLOSED - error, code, select(near, OPEN, FAR))
 
     def velocity(self, q: Array, ud: Array) -> tuple[Array, Any, Any]:
-        """Speeds (nv,) for driven speeds ud (m,) at q (nq,), how far loops are open, and what all equations leave."""
+        """Speeds (nv,) for driven velocities ud (m,) at q (nq,), how far loops are open, and what all equations leave."""
         jac = closure_jacobian(self.tree, q)
         qd = self.completed(jac, blank(len(self.scale)), ud)
         speeds = qd[self.task.speeds] / self.unit

@@ -15,7 +15,7 @@ from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.transmission import Drive
-from linkwise.model.tree import TOOL, Tree
+from linkwise.model.tree import TOOL, Tree, require_tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import number_within, rigid_poses, vectors
@@ -96,7 +96,7 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
         if drive.coordinate in values and drive.carrier is not None and not drive.motor.locked.is_zero:
             _add_mass(links, drive.carrier, drive.motor.locked)
     remaining = [at for at in tree.manifold_joints if (links[at.link].has_quaternion if at.link >= 0 else base is None)]
-    turning = {name for at in remaining for name in tree.speed_names[at.v]}
+    turning = {name for at in remaining for name in tree.velocity_names[at.v]}
     motors = [
         motor
         for motor, drive in _motors(tree)
@@ -164,7 +164,7 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     ]
     parts[inside.index(root)] = parts[inside.index(root)].replace(parent=BASE)
     driven = {name for part in (held_tree.links[k] for k in inside) for name in part.coordinate_names}
-    driven |= {name for at in held_tree.manifold_joints if at.link in inside for name in held_tree.speed_names[at.v]}
+    driven |= {name for at in held_tree.manifold_joints if at.link in inside for name in held_tree.velocity_names[at.v]}
     motors = [_moved(motor, places) for motor, drive in _motors(held_tree) if drive.joint in driven]
     loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
     tool = held_tree.link_names[held_tree.tool_index]
@@ -208,6 +208,7 @@ def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: s
     >>> pair.forward_kinematics([0, 0, 0, 0], link="right_link2")[:3, 3]
     array([5., 0., 0.])
     """
+    require_tree(other, "attach: other")
     if other.floating:
         other = _on_a_floating_joint(other)
     index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)

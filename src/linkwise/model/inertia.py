@@ -49,7 +49,7 @@ class Inertia(Record):
         False marks an identified set of parameters (only what the dynamics can observe), checked for finiteness and
         symmetry alone.
     item : str
-        How messages call it.
+        Its name in messages.
 
     Numbers may be expressions in `linkwise.symbols`; what depends on their values is then not checked.
 

@@ -209,7 +209,7 @@ class Link(Record):
         tau_max: Any = None,
         mimic: Mimic | None = None,
     ) -> Link:
-        """A link from a row of Denavit-Hartenberg parameters; the convention must be said.
+        """A link from a row of Denavit-Hartenberg parameters; the convention must be given.
 
         Parameters
         ----------
@@ -459,7 +459,7 @@ def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None
     if count > 1:
         rows = list(limits) if isinstance(limits, (Sequence, np.ndarray)) and not isinstance(limits, str) else []
         if len(rows) != count or any(np.ndim(row) != 1 for row in rows if row is not None):
-            check.report("limits", limits, f"{count} rows of two numbers, least and greatest, or None")
+            check.report("limits", limits, f"{count} rows of two numbers, lower and upper, or None")
             return None
         pairs = tuple(None if row is None else _range(check, limits, row) for row in rows)
         return pairs if any(pairs) else None
@@ -478,10 +478,10 @@ def _range(check: Checker, limits: Any, pair: Any) -> tuple[float, float] | None
     try:
         low, high = (float(value) for value in (() if isinstance(pair, str) else readable("limits", pair)))
     except (TypeError, ValueError, OverflowError):
-        check.report("limits", limits, "two numbers, least and greatest, or None")
+        check.report("limits", limits, "two numbers, lower and upper, or None")
         return None
     if not low <= high:
-        check.report("limits", limits, "the least value first, then the greatest, neither NaN")
+        check.report("limits", limits, "the lower limit first, then the upper, neither NaN")
         return None
     if low == np.inf or high == -np.inf:
         check.report("limits", limits, "limits with a finite number between them")
@@ -582,7 +582,7 @@ def links_from_dh(
     if sorted(set(order) - {"b"}) != sorted(DH_COLUMNS[:4]) or len(set(order)) != len(order):
         raise ArgumentError(f"order is {tuple(order)!r}; expected each of {choices(DH_COLUMNS[:4])} once, and 'b' if needed")
     if len(letters) != len(table) or not set(letters) <= DH_LETTERS.keys():
-        raise ArgumentError(f"joints is {joints!r}; expected {len(table)} letters, each {choices(DH_LETTERS)}")
+        raise ArgumentError(f"joints is {joints!r}; expected {len(table)} of the letters {choices(DH_LETTERS)}")
     for k, row in enumerate(table):
         if len(row) != len(order):
             raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")

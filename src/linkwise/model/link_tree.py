@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices, members, shown
+from linkwise.errors import ArgumentError, Problem, choices, members, shown, suggestion
 from linkwise.expr.node import Expr
 from linkwise.model.symbolic import expression_of, values_by_name
 from linkwise.model.validation import Checker, Record
@@ -36,7 +36,7 @@ def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tupl
     places: dict[str | None, int] = {}
     for k, link in enumerate(links):
         if places.setdefault(link.name, k) != k:
-            check.report("links", link.name, "names that differ; this one stands twice")
+            check.report("links", link.name, "unique names; this one occurs twice")
     results = []
     for k, link in enumerate(links):
         parent = link.parent
@@ -107,8 +107,9 @@ class LinkTree(Record):
         if index is not None:
             return index
         last = len(self.links) - 1
+        hint = suggestion(str(link), self.link_names)
         raise ArgumentError(
-            f"no link {link!r}; this mechanism has {members(self.link_names)}, or indices -{last + 1} to {last}"
+            f"no link {link!r}{hint}; this mechanism has {members(self.link_names)}, or indices -{last + 1} to {last}"
         )
 
     def path(self, link: int | str) -> tuple[int, ...]:

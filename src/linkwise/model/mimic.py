@@ -72,7 +72,7 @@ def followers(check: Checker, joints: list[tuple[str, int, Mimic | None]]) -> tu
     check : Checker
         Gathers the problems.
     joints : list of (str, int, Mimic or None)
-        Of each link: the joint's name, how many coordinates it adds to the joint coordinates, what it follows.
+        Joints of each link: the joint's name, how many coordinates it adds to the joint coordinates, what it follows.
     """
     places = {name: k for k, (name, _, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
     independent = [size if mimic is None else 0 for _, size, mimic in joints]

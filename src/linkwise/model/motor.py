@@ -282,8 +282,8 @@ class Motor(CheckedRecord):
         return Motor(**{name: substituted(value, numbers) for name, value in self._values().items()})
 
     def __repr__(self) -> str:
-        said = {name: value for name, value in self._values().items() if name in _ALWAYS or not _is_blank(name, value)}
-        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
+        values = {name: value for name, value in self._values().items() if name in _ALWAYS or not _is_blank(name, value)}
+        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
         return f"Motor({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
 
 

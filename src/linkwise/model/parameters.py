@@ -49,7 +49,7 @@ def parameter_names(tree: Tree) -> tuple[str, ...]:
     """
     names = [f"{symbol}{k + 1}" for k in range(len(tree.links)) for symbol in LINK]
     driven = {name: k for k, link in enumerate(tree.links) for name in link.coordinate_names}
-    driven |= {name: at.link for at in tree.manifold_joints for name in tree.speed_names[at.v]}
+    driven |= {name: at.link for at in tree.manifold_joints for name in tree.velocity_names[at.v]}
     for drive in tree.drives:
         number = f"{driven[drive.joint] + 1}"
         while f"Jm{number}" in names:

@@ -79,7 +79,7 @@ class ConstantForce(Potential):
     point : (3,) array_like
         Where, m, in the frame of the link.
     name : str, optional
-        How messages call it.
+        Its name in messages.
 
     Raises
     ------
@@ -143,7 +143,7 @@ class BallSpring(Potential):
     rest : (4,) array_like
         The quaternion at which it takes nothing; no turn where it is left out.
     name : str, optional
-        How messages call it.
+        Its name in messages.
 
     Raises
     ------

@@ -200,9 +200,9 @@ class Spring(_SpringDamper):
     force : float
         A constant tension, N m or N.
     name : str, optional
-        How messages call it.
+        Its name in messages.
     inertia : float
-        Of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
+        Inertia of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
     slack : float
         How far beyond the rest the stiffness takes nothing, rad or m: a rope with rest 0 pulls from this length on.
 
@@ -267,9 +267,9 @@ class LinearSpringDamper(_SpringDamper):
     force : float
         A constant tension, N.
     name : str, optional
-        How messages call it.
+        Its name in messages.
     inertia : float
-        Of what moves along the length, kg: it takes inertia d2s/dt2 more.
+        Inertia of what moves along the length, kg: it takes inertia d2s/dt2 more.
     slack : float
         How far beyond the rest the stiffness takes nothing, m: a rope with rest 0 pulls from this length on.
 
@@ -361,7 +361,7 @@ class EndStop(ForceElement):
     limits : (2,) array_like, optional
         Where it begins; the limits of the joint where they are left out; of a ball joint 0 and the angle of the cone.
     name : str, optional
-        How messages call it.
+        Its name in messages.
 
     Raises
     ------

@@ -47,7 +47,7 @@ def with_expressions(value: Any) -> Array | None:
     Raises
     ------
     TypeError
-        Where what stands beside an expression is no number.
+        Where what stands beside an expression is not a number.
     """
     if isinstance(value, (str, bytes)) or (isinstance(value, np.ndarray) and value.dtype != object):
         return None

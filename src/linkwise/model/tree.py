@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices
+from linkwise.errors import ArgumentError, Problem, choices, shown
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import FREE, Joint
@@ -27,7 +27,7 @@ from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import generator
 
-#: Acceleration of free fall in the world frame unless said otherwise, m/s2.
+#: Acceleration of free fall in the world frame unless stated otherwise, m/s2.
 GRAVITY = (0.0, 0.0, -9.81)
 
 #: What the frame of the tool is called where a link is asked for.
@@ -49,7 +49,7 @@ class ManifoldJoint:
     Attributes
     ----------
     name : str
-        Of the joint; ``base`` for a floating base.
+        Name of the joint; ``base`` for a floating base.
     link : int
         The link that it moves, -1 for a floating base.
     joint : Joint
@@ -107,7 +107,7 @@ def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
     for link in links:
         name = link.coordinate_name
         if link.moves and (link.joint_name or (name in first and first[name].joint_name)) and name in first:
-            check.report("links", name, "joint names that differ; this one stands twice")
+            check.report("links", name, "unique joint names; this one occurs twice")
         if link.moves:
             first.setdefault(name, link)
     joints = [
@@ -124,8 +124,8 @@ class Tree(LinkTree):
     hang on it, and a fixed link on the base gives it its mass. The configuration is then q (nq,) = position x, y, z (m) of
     the base body in the frame `base`, its orientation there as a unit quaternion qw, qx, qy, qz (scalar first), the joint
     coordinates; speeds are qd (nv,) = linear (m/s) and angular velocity (rad/s) of the base body at its origin, in its own
-    axes, the joint speeds; qdd are their derivatives in time, component by component; efforts are tau (nv,) = force (N) and
-    moment (N m) on the base body at its origin, in its own axes, the joint efforts.
+    axes, the joint velocities; qdd are their derivatives in time, component by component; efforts are tau (nv,) = force (N)
+    and moment (N m) on the base body at its origin, in its own axes, the joint efforts.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ class Tree(LinkTree):
         return self.memo("model", "coordinate_names", lambda: tuple(name for name, _ in self.columns("q")))
 
     @property
-    def speed_names(self) -> tuple[str, ...]:
+    def velocity_names(self) -> tuple[str, ...]:
         """Names of the velocities, (nv,): those of joints with quaternions, of a floating base first, then of the others."""
         return tuple(name for name, _ in self.columns("qd"))
 
@@ -605,6 +605,12 @@ def unshared(tree: AnyTree) -> AnyTree:
     result = object.__new__(type(tree))
     result._hold({name: getattr(tree, name) for name in Tree.__annotations__})
     return result
+
+
+def require_tree(value: object, name: str) -> None:
+    """Raise `ArgumentError`, naming the argument, where a value is not a mechanism."""
+    if not isinstance(value, Tree):
+        raise ArgumentError(f"{name} is {shown(value)}; expected a Mechanism")
 
 
 def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tuple[float, float]]]:

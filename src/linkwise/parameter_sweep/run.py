@@ -1,14 +1,18 @@
-"""Run a sweep, in processes of this machine or on a cluster of Dask; what is there already is not computed again."""
+"""Run a sweep, in processes of this machine or on a cluster of Dask, in a folder that is for one sweep and one process.
+
+What is there already is not computed again.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -16,9 +20,94 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
 from linkwise.extras import optional
-from linkwise.parameter_sweep.claim import alone, claim
+from linkwise.files.atomic import TextFile, cannot_write, locked
 from linkwise.parameter_sweep.storage import FORMATS, Storage
 from linkwise.parameter_sweep.sweep import Sweep
+
+
+def claim(path: Path, settings: Mapping[str, Any]) -> None:
+    """Note in a file what its folder is for; refuse a folder that is for something else.
+
+    Of several that come at once one makes the file, and the others read it.
+
+    Raises
+    ------
+    ArgumentError
+        Where the folder is for other settings: which.
+    FileError
+        Where the file cannot be read or written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    if _is_new(path, json.dumps(settings, indent=2) + "\n"):
+        return
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileError(path, [FileProblem(0, f"cannot be read: {error}")]) from error
+    if settings["digest"] is None:
+        raise ArgumentError(
+            f"sweep: {path.parent} holds results, and those of {settings['mechanism']!r}, with parts of other packages,"
+            " cannot be distinguished from others; expected another folder"
+        )
+    other = [name for name, value in settings.items() if not isinstance(known, dict) or known.get(name) != value]
+    if other:
+        raise ArgumentError(
+            f"sweep: {path.parent} holds results of another {choices(other)}; expected the same sweep to be continued, or"
+            " another folder"
+        )
+
+
+def _is_new(path: Path, text: str) -> bool:
+    """Make a file with this text, whole from the beginning; whether there was none."""
+    if path.exists():
+        return False
+    try:
+        file = TextFile(path, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        file.write(text)
+        file.close()
+        with suppress(OSError):
+            os.chmod(file.temporary, 0o644)
+        os.link(file.temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # (a file system without links)
+        try:
+            with path.open("x", encoding="utf-8") as plain:
+                plain.write(text)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise cannot_write(path, error) from error
+    finally:
+        file.drop()
+    return True
+
+
+@contextmanager
+def alone(path: Path) -> Generator[None]:
+    """Hold a file that is there, so that no other process does; the system lets go of it when this process ends.
+
+    Raises
+    ------
+    ArgumentError
+        Where another process holds it.
+    """
+    with path.open("rb") as file, ExitStack() as held:
+        try:
+            held.enter_context(locked(file.fileno(), wait=False))
+        except OSError as error:
+            if error.errno in {errno.EACCES, errno.EAGAIN}:  # (a file system that knows no locks has all of them free)
+                raise ArgumentError(
+                    f"sweep: one is running in {path.parent} now; expected another folder, or to wait for its end"
+                ) from None
+        yield
+
 
 #: Called with how many chunks are written, and how many there are.
 Progress = Callable[[int, int], None]
@@ -52,7 +141,7 @@ def run(
     folder : path
         Of the results. It is made where it is not there; workers of a cluster must see it under the same name.
     format : {"parquet", "npz", "zarr"}
-        Of the results; a name of `FORMATS`.
+        Format of the results; a name of `FORMATS`.
     scheduler : str, optional
         Address of a scheduler of dask.distributed, as ``"tcp://10.0.0.1:8786"``; processes of this machine without it.
     processes : int, optional

@@ -23,13 +23,13 @@ class Storage(ABC):
     Attributes
     ----------
     suffix : str
-        Of the files that tell which chunks are there.
+        Suffix of the files that mark finished chunks.
     """
 
     suffix: ClassVar[str]
 
     def prepare(self, folder: Path, sweep: Sweep) -> None:  # noqa: B027  (most need nothing)
-        """Make what all chunks share, and have the library that writes them."""
+        """Write what all chunks share, and check that the library is installed."""
 
     @abstractmethod
     def content(self, sweep: Sweep, arrays: Arrays) -> bytes:
@@ -60,7 +60,7 @@ class Parquet(Storage):
     suffix = "parquet"
 
     def prepare(self, folder: Path, sweep: Sweep) -> None:
-        """Have pyarrow."""
+        """Check that pyarrow is installed."""
         self._library("pyarrow")
 
     def content(self, sweep: Sweep, arrays: Arrays) -> bytes:

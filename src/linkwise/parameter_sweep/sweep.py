@@ -48,9 +48,9 @@ class Sweep:
     samples, chunk : int
         How many samples, and how many at a time.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     options : mapping of str to object
-        Of the algorithm.
+        Options of the algorithm.
 
     Examples
     --------
@@ -211,10 +211,10 @@ def _with_symbol(mechanism: Mechanism, name: str, ends: tuple[float, float], inp
         return mechanism.with_payload(mass) if name == "payload" else mechanism.replace_link(item, mass=mass)
     if not colon or quantity not in inputs:
         known = ["mass:LINK", "payload", *(f"{name}:JOINT" for name in inputs), *mechanism.symbols]
-        raise ArgumentError(f"sweep: {shown(name)} is nothing that is swept; expected {choices(known)}")
+        raise ArgumentError(f"sweep: no parameter {shown(name)}; expected {choices(known)}")
     joints = names(mechanism, quantity)
     if item not in joints:
-        raise ArgumentError(f"sweep: {name!r}: no joint {item!r}; there is {members(joints)}")
+        raise ArgumentError(f"sweep: {name!r}: no joint {item!r}; expected {choices(joints)}")
     if any(item.startswith(f"{at.name}_q") for at in mechanism.manifold_joints) and quantity == "q":
         raise ArgumentError(f"sweep: {name!r} is a part of a quaternion, which is drawn as a whole")
     return mechanism

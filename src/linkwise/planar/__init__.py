@@ -12,9 +12,9 @@ from linkwise.planar.drawing_steps import draw_joints as draw_joints
 from linkwise.planar.drawing_steps import draw_pair as draw_pair
 from linkwise.planar.drawing_steps import draw_steps as draw_steps
 from linkwise.planar.from_spatial import from_spatial as from_spatial
-from linkwise.planar.link import Link as Link
-from linkwise.planar.link import Loop as Loop
 from linkwise.planar.mechanism import Mechanism as Mechanism
 from linkwise.planar.polygon import bar as bar
 from linkwise.planar.polygon import rounded_bar as rounded_bar
 from linkwise.planar.spatial import Freedoms as Freedoms
+from linkwise.planar.tree import Link as Link
+from linkwise.planar.tree import Loop as Loop

@@ -23,7 +23,7 @@ class PlanarClearance(Distances):
     q : ndarray (..., nq)
         Configurations, rad or m.
     distance : ndarray (..., P)
-        Of each pair, m; 0 where they meet.
+        Distance of each pair, m; 0 where they meet.
     pairs : tuple of (str, str)
         Names of the two things of each pair.
     points : ndarray (..., P, 2, 2)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.extras import optional
 from linkwise.model.link_tree import find_index
-from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import evaluated, place_polygons
-from linkwise.planar.tree import PlanarTree, finite
+from linkwise.planar.tree import WORLD, PlanarTree, finite
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 
@@ -211,7 +210,7 @@ class Check:
                 [PlacedPolygon(np.asarray(polygon)) for polygon in link] for link in place_polygons(self.mechanism, q[part])
             ]
             if not all(np.isfinite(end).all() for link in moving for shape in link for end in (shape.low, shape.high)):
-                raise ArgumentError(f"configuration: some put a link of {self.mechanism.name!r} beyond all numbers")
+                raise ArgumentError(f"configuration: some move a link of {self.mechanism.name!r} beyond the largest number")
             yield part, moving + still
 
     def polygons(self, q: FloatArray) -> Iterator[tuple[slice, int, PlacedPolygon, PlacedPolygon]]:

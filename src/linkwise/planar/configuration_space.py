@@ -18,9 +18,8 @@ from linkwise.model.link_tree import find_index
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.collision import BoolArray, Check, Obstacles, read_margin
 from linkwise.planar.drawing import bounds, on, settled, workspace
-from linkwise.planar.link import Link
 from linkwise.planar.transforms import evaluated, place_polygons
-from linkwise.planar.tree import PlanarTree
+from linkwise.planar.tree import Link, PlanarTree
 from linkwise.plot.figure import colour, figure, legend, literal, shortened
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty

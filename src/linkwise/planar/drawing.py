@@ -13,10 +13,9 @@ from linkwise.errors import ArgumentError
 from linkwise.model.formatting.table import plain
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.clearance import clearance
-from linkwise.planar.link import WORLD, Link
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import evaluated, place_polygons, step
-from linkwise.planar.tree import PlanarTree, finite
+from linkwise.planar.tree import WORLD, Link, PlanarTree, finite
 from linkwise.plot.figure import colour, figure, legend, literal
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray

@@ -10,10 +10,9 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.drawing import link_primitives, moved, one, paint, settled
-from linkwise.planar.link import Link
 from linkwise.planar.polygon import rounded_bar
 from linkwise.planar.transforms import evaluated
-from linkwise.planar.tree import PlanarTree
+from linkwise.planar.tree import Link, PlanarTree
 from linkwise.plot.figure import figure
 from linkwise.spatial.scalar import FloatArray
 

@@ -13,11 +13,10 @@ from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.loops.planar_loop_geometry import frames_at_zero
 from linkwise.model.assembly import separated
 from linkwise.model.loop import Loop as SpatialLoop
-from linkwise.planar.link import JOINTS, WORLD, Link, Loop
 from linkwise.planar.mechanism import Mechanism
 from linkwise.planar.polygon import bar
 from linkwise.planar.transforms import matrix, step
-from linkwise.planar.tree import PlanarTree
+from linkwise.planar.tree import JOINTS, WORLD, Link, Loop, PlanarTree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transform
 

@@ -18,10 +18,9 @@ from linkwise.model.symbolic import any_nonzero
 from linkwise.planar.clearance import clearance
 from linkwise.planar.collision import collides
 from linkwise.planar.drawing import draw
-from linkwise.planar.link import Link, number_text, point_text
 from linkwise.planar.spatial import close, freedoms, linkage_of, spatial
 from linkwise.planar.transforms import evaluated, place_polygons, transforms
-from linkwise.planar.tree import PlanarTree, parent_name
+from linkwise.planar.tree import Link, PlanarTree, number_text, parent_name, point_text
 from linkwise.spatial.scalar import Array
 
 #: What is smaller in a matrix of numbers is written as zero.
@@ -227,7 +226,7 @@ class Mechanism(PlanarTree):
     def linkage(self, driven: str | Sequence[str] | None = None) -> Linkage:
         """The mechanism driven through its loops by some coordinates: the `linkwise.loops.Linkage` of its spatial twin.
 
-        For positions one after the other, speeds and accelerations, and reasons instead of errors.
+        For positions one after the other, velocities and accelerations, and reasons instead of errors.
 
         Examples
         --------

@@ -17,9 +17,8 @@ from linkwise.model import link as space
 from linkwise.model.formatting.table import plain
 from linkwise.model.loop import Loop as SpatialLoop
 from linkwise.model.symbolic import any_nonzero
-from linkwise.planar.link import JOINTS, REMOVED, WORLD, Link, Loop
 from linkwise.planar.transforms import evaluated
-from linkwise.planar.tree import PlanarTree, finite, parent_name
+from linkwise.planar.tree import JOINTS, REMOVED, WORLD, Link, Loop, PlanarTree, finite, parent_name
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform

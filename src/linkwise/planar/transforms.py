@@ -15,8 +15,7 @@ from linkwise.expr.node import Expr, origins_of
 from linkwise.kernel import Kernel, trace
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.validation import Checker
-from linkwise.planar.link import JOINTS, Link
-from linkwise.planar.tree import PlanarTree
+from linkwise.planar.tree import JOINTS, Link, PlanarTree
 from linkwise.spatial.scalar import Array, array, blank, cos_sin
 from linkwise.spatial.validation import readable, real
 

@@ -19,7 +19,7 @@ from linkwise.spatial.scalar import FloatArray
 #: Units of what a turning and of what a sliding joint shows.
 UNITS = {
     "position": ("rad", "m"),
-    "speed": ("rad/s", "m/s"),
+    "velocity": ("rad/s", "m/s"),
     "acceleration": ("rad/s²", "m/s²"),
     "effort": ("N m", "N"),
 }
@@ -27,7 +27,7 @@ UNITS = {
 #: Title and unit of the panels that a floating base or another joint with a quaternion adds to each quantity.
 MANIFOLD_UNITS = {
     "position": ("{} position", "m", "{} orientation", "quaternion"),
-    "speed": ("{} speed", "m/s", "{} angular speed", "rad/s"),
+    "velocity": ("{} velocity", "m/s", "{} angular\nvelocity", "rad/s"),
     "acceleration": ("{} acceleration", "m/s²", "{} angular\nacceleration", "rad/s²"),
     "effort": ("force on {}", "N", "moment on {}", "N m"),
 }
@@ -178,7 +178,7 @@ def trajectory(motion: Any, title: str = "") -> Any:
     Parameters
     ----------
     motion : Trajectory or CartesianTrajectory
-        Of joints, or of a frame.
+        Motion of joints, or of a frame.
     title : str
         Stands above.
 
@@ -332,7 +332,12 @@ ENERGIES = ("kinetic energy", "potential energy", "total energy")
 def draw(trajectory: Any, title: str) -> Any:
     """Return the figure of a trajectory, joints below each other, a floating base beside them; see `Trajectory.plot`."""
     _alone(trajectory.batch)
-    quantities = {"position": trajectory.q, "speed": trajectory.qd, "acceleration": trajectory.qdd, "effort": trajectory.tau}
+    quantities = {
+        "position": trajectory.q,
+        "velocity": trajectory.qd,
+        "acceleration": trajectory.qdd,
+        "effort": trajectory.tau,
+    }
     groups = [_panels(trajectory, name, values) for name, values in quantities.items() if values is not None]
     rows = groups if trajectory.manifold_joints else [[panel] for group in groups for panel in group]
     energies = (trajectory.kinetic, trajectory.potential, trajectory.energy)
@@ -358,7 +363,7 @@ def draw_cartesian(trajectory: Any, title: str) -> Any:
 
     rows = [
         [panel("position", "m", places), panel("orientation", TURN, turns)],
-        [panel("speed", "m/s", twist[:, :3]), panel("angular speed", "rad/s", twist[:, 3:])],
+        [panel("velocity", "m/s", twist[:, :3]), panel("angular velocity", "rad/s", twist[:, 3:])],
         [panel("acceleration", "m/s²", rate[:, :3]), panel("angular\nacceleration", "rad/s²", rate[:, 3:])],
     ]
     return plot(rows, ["x", "y", "z", "w"], title or f"a frame, {len(trajectory)} instants")

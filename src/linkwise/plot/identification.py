@@ -22,7 +22,7 @@ def draw(identification: Any, record: Any, title: str) -> Any:
         )
     predicted = identification.predict(record.q, record.qd, record.qdd)
     rows = []
-    for k, (name, unit) in enumerate(zip(tree.speed_names, units(tree, "tau"), strict=True)):
+    for k, (name, unit) in enumerate(zip(tree.velocity_names, units(tree, "tau"), strict=True)):
         both = np.stack([record.tau[:, k], predicted[:, k]], axis=1)
         difference = both[:, :1] - both[:, 1:]
         rows.append([Curves(name, unit, record.t, both, [0, 1]), Curves(name, unit, record.t, difference, [2])])

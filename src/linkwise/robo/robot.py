@@ -185,9 +185,9 @@ class Motor(_Item):
     driven_joint : int
         Number of the link whose joint it drives.
     mass : float
-        Of the rotor, kg.
+        Mass of the rotor, kg.
     inertia : (3, 3) array_like
-        Of the rotor, kg m2, in the motor's axes, in the forms of a link's; equal moments across the spin axis.
+        Inertia of the rotor, kg m2, in the motor's axes, in the forms of a link's; equal moments across the spin axis.
     l : (3,) array_like
         From the frame of the carrying link to the motor's, in that link's axes, m.
     p : (3,) array_like
@@ -337,8 +337,8 @@ def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Proble
     for link in links:
         mounted = sorted(motor.number for motor in motors if motor.link == link.number)
         if sorted(link.motors) != mounted:
-            said = f"{members(mounted)}, the motors" if mounted else "none, for there are no motors"
-            yield Problem(f"link {link.number}", "motors", list(link.motors), f"{said} whose link is {link.number}")
+            expected = f"{members(mounted)}, the motors" if mounted else "none, for there are no motors"
+            yield Problem(f"link {link.number}", "motors", list(link.motors), f"{expected} whose link is {link.number}")
 
 
 #: How rotors count: see `robot`.

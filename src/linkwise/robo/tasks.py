@@ -180,7 +180,7 @@ def inverse_kinematics(
     T : (..., 4, 4) array_like
         Poses of the tool on the last link, or of the frame of another link.
     q0 : (..., N) array_like, optional
-        Where to start, from the base to the tips.
+        Start configuration, from the base to the tips.
     link : int or str, optional
         Number of a link, or its name in the mechanism.
     **options

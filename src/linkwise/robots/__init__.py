@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.resources import files
 
-from linkwise.errors import ArgumentError, FileError, members
+from linkwise.errors import ArgumentError, FileError, members, suggestion
 from linkwise.files.formats.linkwise_toml import parse
 from linkwise.files.report import Description, with_collision_shapes
 from linkwise.mechanism import Mechanism
@@ -24,7 +25,9 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Mechanism:
-    """Return the ready mechanism of that name.
+    """Return the ready mechanism of that name; ``robots.ur20()`` is short for ``robots.load("ur20")``.
+
+    Many have kinematics only (``linkwise robots`` lists which): without masses their gravity torques and efforts are zero.
 
     Raises
     ------
@@ -37,6 +40,13 @@ def load(name: str) -> Mechanism:
     3
     """
     return describe(name).mechanism
+
+
+def __getattr__(name: str) -> Callable[[], Mechanism]:
+    """The ready mechanisms that have no function of their own below."""
+    if name not in names():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{suggestion(name, names())}")
+    return partial(load, name)
 
 
 def summary(name: str) -> str:
@@ -52,9 +62,9 @@ def summary(name: str) -> str:
     >>> summary("ur5e")
     'Universal Robots UR5e'
     """
-    said = describe(name).source[0].split(". ")[0]
+    text = describe(name).source[0].split(". ")[0]
     function = globals().get(name)
-    return said if function is None else str(function.__doc__).splitlines()[0].rstrip(".")
+    return text if function is None else str(function.__doc__).splitlines()[0].rstrip(".")
 
 
 @cache
@@ -72,7 +82,7 @@ def describe(name: str) -> Description:
     True
     """
     if name not in names():
-        raise ArgumentError(f"no robot {name!r}; there are {members(names())}")
+        raise ArgumentError(f"no robot {name!r}{suggestion(str(name), names())}; there are {members(names())}")
     path = files(__name__).joinpath("data", f"{name}.toml")
     reading = with_collision_shapes(parse(path.read_text(encoding="utf-8"), name))
     if reading.description is None:

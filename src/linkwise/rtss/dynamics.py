@@ -312,7 +312,7 @@ Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
 
 @also(obj="robot")
 def rt_friction(robot: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side: str = "joint") -> FloatArray:
-    """Friction that the motors must overcome at joint speeds; it has the sign of the speed.
+    """Friction that the motors must overcome at joint velocities; it has the sign of the speed.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def rt_friction(robot: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, sid
     """
     choice("rt_friction: side", side, SIDES)
     if isinstance(robot, rt_link):
-        speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
+        speeds = numbers("rt_friction: qd", qd, "joint velocities", finite=False)
         alone = _changed(rt_link(), B=robot.B, Tc=robot.Tc, G=robot.G)
         return rt_friction(rt_robot([alone]), speeds[..., None], side=side)[..., 0]
     if side == "motor" and isinstance(robot, rt_robot):

@@ -148,7 +148,7 @@ def rt_ikine(
         T_world_tool, rigid; a rotation that is so to 1e-6 only is first made orthonormal. Of a trajectory each pose starts
         from the solution of the one before.
     q0 : (n,) array_like, optional
-        Where to start, rad or m; zero unless given.
+        Start configuration, rad or m; zero unless given.
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: translation along x, y, z, rotation about x, y, z of the world. With
         fewer than six joints it must be given, with as many ones as there are joints.

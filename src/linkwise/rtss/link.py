@@ -194,7 +194,7 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         Raises
         ------
         ArgumentError
-            Where q is no number.
+            Where q is not a number.
         ModelError
             Where a constant stands in the place of the coordinate.
         """
@@ -269,7 +269,7 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         Raises
         ------
         ArgumentError
-            Where the link has no limits, or q is no number.
+            Where the link has no limits, or q is not a number.
         """
         value = numbers("q", q, "one joint coordinate", finite=False)
         if value.ndim or np.isnan(value):

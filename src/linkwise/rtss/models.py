@@ -204,9 +204,9 @@ def rt_poses(model: str) -> dict[str, FloatArray]:
 def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **options: Any) -> rt_robot:
     """Make a robot from a chain whose links are rows of Denavit-Hartenberg parameters.
 
-    What the toolbox has no field for cannot be said: a link that was not made from a row, that is fixed, or that has the
+    What the toolbox has no field for is refused: a link that was not made from a row, that is fixed, or that has the
     shift b; a branch; a joint that follows another, or that has two motors; a rotor carried by a link; a payload; loops; a
-    floating base. Names of links and limits of speed and effort are left behind: nothing in the toolbox needs them. A
+    floating base. Names of links and limits of velocity and effort are left out: nothing in the toolbox needs them. A
     constant theta of a revolute joint, or d of a prismatic one, becomes part of the offset.
 
     Parameters
@@ -216,7 +216,7 @@ def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **options:
         its kinematics alone.
     gravity_sign : {"up", "free_fall"}
         See `rt_robot`.
-    **rest
+    **options
         manuf and comment of `rt_robot`.
 
     Raises

@@ -43,7 +43,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
     Raises
     ------
     ArgumentError
-        For anything else, an axis of length zero, or a matrix that is no rotation.
+        For anything else, an axis of length zero, or a matrix that is not a rotation.
 
     Notes
     -----
@@ -198,7 +198,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
 def rt_q2tr(q: rt_quaternion) -> FloatArray:
     """Transform (4, 4) of a quaternion, of any length but zero: it is made one of length 1 on the way.
 
-    Mended: the original gives a matrix that is no rotation where the length is not 1.
+    Mended: the original gives a matrix that is not a rotation where the length is not 1.
 
     Raises
     ------

@@ -54,7 +54,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
     source : list of rt_link, (n, 4), (n, 5) or (n, 16) to (n, 20) array_like, or rt_robot, optional
         What it is made of.
     name, manuf, comment : str
-        How it is called, who makes it, and whatever else is to be said. In a copy, those of the other robot.
+        Name, manufacturer, and a comment. In a copy, those of the other robot.
     convention : str
         Of the rows of a matrix; standard where it is left out. See `rt_link`.
     base, tool : (4, 4) array_like
@@ -104,7 +104,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
 
     name = Field(fields.text, "How it is called.")
     manuf = Field(fields.text, "Who makes it.")
-    comment = Field(fields.text, "Whatever else is to be said.")
+    comment = Field(fields.text, "A comment.")
     links = Field(chain, "Its links, from the base; a list of links may be assigned.")
     base = Field(Checker.rigid, "T_world_base (4, 4); None is the identity.")
     tool = Field(Checker.rigid, "T_link_tool (4, 4); None is the identity.")

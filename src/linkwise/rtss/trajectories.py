@@ -32,7 +32,7 @@ def rt_jtraj(
     Parameters
     ----------
     q0, q1 : (..., n) array_like
-        Where it begins and ends, rad or m; a number is one joint.
+        First and last configuration, rad or m; a number is one joint.
     t : int or (m,) array_like
         How many points, evenly from time 0 to 1; or the times, s: the motion lasts from **0** to the greatest of them,
         in whatever order they stand, so times that begin later begin on the way.
@@ -66,7 +66,9 @@ def rt_jtraj(
     with np.errstate(all="ignore"):
         motion = PiecewisePolynomial(np.array([0.0, times.max()]), first, second, np.zeros_like(first))(times)
     if not all(np.isfinite(part).all() for part in motion):
-        raise ArgumentError(f"rt_jtraj: speeds and accelerations of a motion of {times.max():.6g} s are not finite numbers")
+        raise ArgumentError(
+            f"rt_jtraj: velocities and accelerations of a motion of {times.max():.6g} s are not finite numbers"
+        )
     return motion
 
 
@@ -88,7 +90,7 @@ def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArr
     Raises
     ------
     ArgumentError
-        As for `rt_trinterp`, and where n is no whole number above 1.
+        As for `rt_trinterp`, and where n is not a whole number above 1.
 
     Examples
     --------
@@ -142,7 +144,9 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     try:
         segment = Legs.between(np.stack([first, last]))
     except ArgumentError as error:
-        raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
+        raise ArgumentError(
+            f"{function}: T0 and T1 are half a turn apart; the direction of rotation is ambiguous"
+        ) from error
     rotation = segment.rotation @ rotations_about(segment.axis[0], segment.angle[0] * share)
     return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 

@@ -153,7 +153,7 @@ def rt_oa2tr(o: npt.ArrayLike, a: npt.ArrayLike) -> FloatArray:
 
     Notes
     -----
-    Mended: where o and a are not at right angles the original gives a matrix that is no rotation; here a keeps its
+    Mended: where o and a are not at right angles the original gives a matrix that is not a rotation; here a keeps its
     direction. Where they are, both agree. (R. P. Paul, *Robot Manipulators*, 1981, for the names n, o, a of the columns.)
 
     Examples

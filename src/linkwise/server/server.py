@@ -23,7 +23,7 @@ class Server(Service):
     ports : Ports
         What is served. Which inputs are routed is looked at now; those are read-only.
     name : str
-        Of the folder in which clients find them.
+        Name of the folder in which clients find them.
     host : str
         The address to listen at. Anything but this machine's own (127.0.0.1, ::1) needs `certificates`.
     port : int

@@ -84,7 +84,7 @@ class Service:
     audit : path, optional
         File of who wrote what, see `AuditLog`.
     name : str
-        Of the chain.
+        Name of the chain.
     publish : float
         How often a second clients see new values.
     stale : float

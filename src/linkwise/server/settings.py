@@ -25,7 +25,7 @@ class ServerSettings:
     watches : tuple of WatchedValue
         What is counted there.
     name : str
-        Of the chain.
+        Name of the chain.
     host, port : str, int
         Where to listen; port 0 lets the system choose.
     publish : float

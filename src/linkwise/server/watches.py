@@ -43,7 +43,7 @@ class WatchedValue:
 #: one of the port's choices, and ``{}`` what the name begins with.
 _WATCHED: tuple[tuple[str, float | str, Topic, int, str, str], ...] = (
     (".chain.unsolved", 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again"),
-    (".chain.reason", "input", "fault", 800, "an input is no finite number", "all inputs are numbers again"),
+    (".chain.reason", "input", "fault", 800, "an input is not a finite number", "all inputs are numbers again"),
     (".chain.limited", 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more"),
     (".chain.kept", 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again"),
     (".limited", 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more"),

@@ -71,7 +71,7 @@ def _line() -> bytes:
     return b"".join(pieces)
 
 
-def _tell(said: dict[str, object]) -> None:
+def _tell(message: dict[str, object]) -> None:
     """Say something to the process of the cycle."""
-    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()

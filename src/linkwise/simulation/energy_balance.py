@@ -198,7 +198,7 @@ def energy_account(mechanism: Any, motion: Any, external: FloatArray | None = No
     Parameters
     ----------
     mechanism : Mechanism
-        What moved.
+        The mechanism.
     motion : Trajectory
         Its motion, with records of efforts and energies.
     external : ndarray (6,), optional

@@ -33,7 +33,7 @@ class Watch:
     Attributes
     ----------
     name : str
-        Of the event.
+        Name of the event.
     function : callable
         ``g(t, q, qd) -> (...,)``.
     terminal : int

@@ -64,7 +64,7 @@ class UnilateralLaws:
         for drive, ratio in zip(tree.drives, tree.drive_ratios, strict=True):
             up, down = drive.motor.reflected_coulomb
             if up < 0 or down > 0:
-                name = tree.speed_names[first + drive.coordinate]
+                name = tree.velocity_names[first + drive.coordinate]
                 raise ArgumentError(f"simulate: the Coulomb friction of {name!r} is {(up, down)}; expected >= 0 and <= 0")
             for sides, sums in (((up, down), (forward, backward)), (drive.motor.reflected_breakaway, (upward, downward))):
                 for total, side in zip(sums, sides if ratio >= 0 else sides[::-1], strict=True):
@@ -97,7 +97,7 @@ class Mode:
     Attributes
     ----------
     direction : ndarray (nv,)
-        Of the coordinates with friction that slip, 1 or -1; 0 for others.
+        Direction of the coordinates with friction that slip, 1 or -1; 0 for others.
     held : ndarray (k,) of int
         Velocities that stay zero.
     bounds : ndarray (2, k)

@@ -76,5 +76,5 @@ def _refuse(tree: Tree, batch: Shape, name: str, gaps: FloatArray, most: Any, do
         raise ArgumentError(
             f"simulate: {name}{first_index(wrong.reshape(batch))} {does} of {tree.name!r} open by"
             f" {np.abs(gaps[wrong][0]).max():.3g}, {unit};"
-            " expected a state that closes them; a Linkage gives such positions and speeds"
+            " expected a state that closes them; a Linkage gives such positions and velocities"
         )

@@ -67,17 +67,17 @@ def simulate(
     Parameters
     ----------
     mech : Mechanism
-        What moves. Friction of its motors counts, as in `Mechanism.forward_dynamics`. Loops stay closed as `stabilization`
-        says.
+        The mechanism. Friction of its motors counts, as in `Mechanism.forward_dynamics`. `stabilization` says how loops
+        are kept closed.
     q0 : (..., nq) array_like, optional
         Initial coordinates, rad or m; zero if not given, a floating base upright at the origin. A quaternion
         of any length but zero counts as its unit one. Loops must be closed there, to six digits.
     qd0 : (..., nv) array_like, optional
-        Initial speeds; zero if not given.
+        Initial velocities, rad/s or m/s; zero if not given.
     torque : optional
-        What the motors do, N m or N (and force and moment on a floating base):
+        Efforts of the motors, N m or N (and force and moment on a floating base):
 
-        - None: nothing.
+        - None: none.
         - An array. (nv,) is constant. (..., T - 1, nv) has a row per step, which holds through that step (zero-order
           hold); one more row, for the last instant, is only recorded. (..., 1, nv) is constant, one per rollout, and so
           is (B, nv) where B, the batch, cannot be taken for a number of steps.
@@ -93,18 +93,18 @@ def simulate(
     method : str
         "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded), "euler"
         (order 1) and "ros2" (order 2, implicit in springs, dampers and friction that does not jump, L-stable: stiff ones
-        need no shorter steps, but the hit of a hard end stop does) go by fixed steps, one from instant to
+        need no shorter steps, but the hit of a hard end stop does) have fixed steps, one from instant to
         instant. "rk23", "rk45", "dop853", "radau", "bdf" and "lsoda" are SciPy's adaptive ones, one rollout after the other;
         across the jump of Coulomb friction at rest they take ever shorter steps, so give them ``friction="stiction"``, or
         integrate with fixed steps.
     record : int
-        Every which instant is recorded, from the first on.
+        Record every so many instants, from the first on.
     hold : bool, optional
         Whether the torque that a law or function gives at an instant holds until the next, as that of a digital
         controller does; else it is asked at every stage, and the order of the method is kept. True by default for fixed
         steps, False for adaptive ones. What is `Sampled` holds from instant to instant in either case.
     events : callable, sequence or dict of them, optional
-        ``g(t, q, qd) -> (...,)`` whose zeros are looked for. It gets t (...,), q (..., nq), qd (..., nv), and is
+        ``g(t, q, qd) -> (...,)`` whose zeros are the events. It gets t (...,), q (..., nq), qd (..., nv), and is
         vectorised over ``...``. Attributes as in SciPy: ``terminal`` (True, or after how many times the rollout ends),
         ``direction`` (1: from negative to positive only, -1: the reverse). What begins at zero is no event.
     energies : bool
@@ -118,7 +118,7 @@ def simulate(
     diverged : {"raise", "mark"}
         What happens where a state is not finite any more: an error that names time and rollout, or NaN from there on.
     backend : {"llvm", "numpy"}, optional
-        How it is computed; LLVM wherever llvmlite is installed. Where forward dynamics loop over the bodies, from 32 of them
+        Back end; LLVM wherever llvmlite is installed. Where forward dynamics loop over the bodies, from 32 of them
         on, explicit methods take their steps in Python by default, and nothing is compiled; "llvm" compiles them for the
         mechanism, in seconds to minutes, and is 1.5 to 4.5 times as fast then.
     friction : {"sign", "stiction"}

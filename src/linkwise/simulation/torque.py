@@ -336,7 +336,7 @@ class Torque:
         function = self.function
         if function is None:
             return None
-        item = f"simulate: what torque {getattr(function, '__name__', type(function).__name__)!r} gives"
+        item = f"simulate: the result of torque {getattr(function, '__name__', type(function).__name__)!r}"
         shape = (*batch, nv)
         expected = f"real numbers of the shape {shape}, or of one that broadcasts to it"
         first = True

@@ -1,4 +1,7 @@
-"""Constraints on a mechanism, compiled: the two iterations, and the forward pass that evaluates their residuals."""
+"""Constraints on a mechanism, compiled: the two iterations, and the forward pass that evaluates their residuals.
+
+Of frames that many bodies move the iterations are not compiled: NumPy takes their steps, over kernels that loop over bodies.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.iteration import Descent, IterationProgram
+from linkwise.kernel.backend import backend_of
+from linkwise.kernel.iteration import Descent, IterationProgram, Rounds
 from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint
+from linkwise.solve.frame_problem import FrameProblem, batch_step, frame_problem
 from linkwise.solve.joint_limits import start_position
 from linkwise.solve.levenberg_marquardt import AUX, BEST_FIT, REACH, Policy, make_step
 from linkwise.solve.problem import ConstraintProblem
@@ -41,15 +46,21 @@ class CompiledProblem:
     tree : Tree
         The mechanism.
     constraints : sequence of Constraint
-        What must hold.
+        Constraints.
     limits : bool
         Whether joint limits hold.
+    backend : str, optional
+        How it is computed; the default one if left out.
     """
 
-    def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> None:
+    def __init__(
+        self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool, backend: str | None = None
+    ) -> None:  # fmt: skip
+        backend_of(backend)  # (refuses an unknown one)
+        self.backend = backend
         if not tree.nv:
             raise ArgumentError(f"{tree.name!r} has no joint that moves")
-        self.problem = ConstraintProblem(tree, constraints, limits=limits)
+        self.problem = self._problem_of(tree, constraints, limits=limits)
         self.size = self.problem.size
         self.ranges = self.problem.ranges
         used = self._used()
@@ -63,15 +74,18 @@ class CompiledProblem:
         self.names = tree.names
         self._random_starts = lru_cache(maxsize=KEPT)(self._make_starts)
 
-    @cached_property
-    def reaching(self) -> Descent:
-        """The iteration towards a solution."""
-        return iteration(self.problem, REACH, "reach")
+    def _problem_of(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> ConstraintProblem:
+        return ConstraintProblem(tree, constraints, limits=limits)
 
     @cached_property
-    def approaching(self) -> Descent:
+    def reaching(self) -> Descent | Rounds:
+        """The iteration towards a solution."""
+        return iteration(self.problem, REACH, "reach", backend=self.backend)
+
+    @cached_property
+    def approaching(self) -> Descent | Rounds:
         """The iteration to the nearest there is."""
-        return iteration(self.problem, BEST_FIT, "approach")
+        return iteration(self.problem, BEST_FIT, "approach", backend=self.backend)
 
     @cached_property
     def checks(self) -> Kernel:
@@ -82,7 +96,8 @@ class CompiledProblem:
             return root(distance), root(angle), self.problem.outside(q)
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
-        return Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
+        tape = trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()})
+        return Kernel(tape, self.backend)
 
     @cached_property
     def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
@@ -104,14 +119,14 @@ class CompiledProblem:
         return Solution(q, success, np.full(len(q), "converged", "<U11"), distance, angle, rows[:, nq].astype(np.intp))
 
     @cached_property
-    def rates(self) -> Kernel:
+    def rates(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
         """Numbers (p,) and q (nq,) to what a step must fulfil (m, nv)."""
 
         def rates(p: Array, q: Array) -> Array:
             return self.problem.stacked(self.problem.parts(Configuration(self.problem.tree, q), p), exact=True)[1]
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
-        return Kernel(trace(rates, "constraint_rates", inputs))
+        return Kernel(trace(rates, "constraint_rates", inputs), self.backend)
 
     @property
     def row(self) -> int:
@@ -172,6 +187,52 @@ class CompiledProblem:
         return {slot - self.size for slot in used if self.size <= slot < self.size + self.problem.tree.nq}
 
 
+class LoopedProblem(CompiledProblem):
+    """The same for frames that many bodies move: nothing is compiled for the mechanism.
+
+    Parameters
+    ----------
+    problem : FrameProblem
+        The constraints.
+    """
+
+    def __init__(self, problem: FrameProblem) -> None:
+        self.problem: FrameProblem = problem
+        super().__init__(problem.tree, problem.constraints, limits=problem.limited)
+
+    def _problem_of(self, *_: Any, **__: Any) -> FrameProblem:
+        return self.problem
+
+    @cached_property
+    def reaching(self) -> Rounds:
+        """The iteration towards a solution."""
+        return self._rounds(REACH)
+
+    @cached_property
+    def approaching(self) -> Rounds:
+        """The iteration to the nearest there is."""
+        return self._rounds(BEST_FIT)
+
+    def _rounds(self, policy: Policy) -> Rounds:
+        sizes = {"q": self.problem.tree.nq, "aux": AUX[policy.accept]}
+        return Rounds(batch_step(make_step(self.problem, policy)), sizes)
+
+    @cached_property
+    def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
+        """Numbers (..., p) and q (..., nq) to distance (m), angle (rad), joints outside their limits."""
+        return self.problem.check
+
+    @cached_property
+    def rates(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        """Numbers (N, p) and q (N, nq) to what a step must fulfil (N, m, nv)."""
+        return self.problem.rates
+
+    def _used(self) -> set[int]:
+        tree, moved = self.problem.tree, self.problem.moved()
+        joints = {i for at in tree.manifold_joints if moved[at.v].any() for i in range(at.q.start, at.q.stop)}
+        return joints | {int(k) for k in self.problem.base + np.flatnonzero(moved[tree.nv - tree.n :])}
+
+
 def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: Any) -> Descent:
     """The iteration that solves a problem, traced once; the options are those of `Descent`."""
     nq, extra = problem.tree.nq, AUX[policy.accept]
@@ -181,7 +242,16 @@ def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: 
     return Descent(IterationProgram(trace(make_step(problem, policy), name, inputs, outputs)), **options)
 
 
-def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:
-    """The compiled system for constraints of these kinds; kept with the mechanism."""
-    key = (limits, *((*constraint.key, constraint.weight is None) for constraint in constraints))
-    return tree.memo("solve", key, lambda: CompiledProblem(tree, constraints, limits=limits))
+def system_of(
+    tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True, backend: str | None = None
+) -> CompiledProblem:
+    """The system for constraints of these kinds, compiled where few bodies move them or a back end is named; kept."""
+
+    def make() -> CompiledProblem:
+        problem = frame_problem(tree, constraints, limits=limits) if backend is None else None
+        if problem is not None:
+            return LoopedProblem(problem)
+        return CompiledProblem(tree, constraints, limits=limits, backend=backend)
+
+    key = (backend, limits, *((*constraint.key, constraint.weight is None) for constraint in constraints))
+    return tree.memo("solve", key, make)

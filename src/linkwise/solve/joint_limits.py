@@ -14,6 +14,7 @@ from linkwise.model.tree import Tree
 from linkwise.model.validation import frozen
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
+from linkwise.spatial.vector import chosen, column, total
 
 TURN = 2.0 * np.pi
 
@@ -27,7 +28,7 @@ class CoordinateBounds(Protocol):
     def clipped(self, q: Array) -> Array:
         """Q (n,), at their bounds the coordinates that are beyond."""
 
-    def movable(self, q: Array, slope: Array) -> list[Any]:
+    def movable(self, q: Array, slope: Array) -> Array | list[Any]:
         """For each coordinate 1, or 0 where it is at a bound and the slope (n,) leads beyond."""
 
 
@@ -96,14 +97,11 @@ class JointRanges:
         The window is that in the limits nearest to q0, so that a coordinate in it is within the limits and, of its kind,
         nearest to q0; where the limits allow less than a turn the window is about their middle.
         """
-        wrapped = np.array(q, dtype=object)
-        for i in range(len(wrapped)):
-            if self.turning[i] and not self.narrow[i]:
-                middle = self._middle(i, q0[i])
-                up, down = wrapped[i] - (middle + np.pi), (middle - np.pi) - wrapped[i]
-                wrapped[i] = select(up, wrapped[i] - TURN, select(down, wrapped[i] + TURN, wrapped[i]))
-            else:
-                wrapped[i] = self.held(wrapped[i], i)
+        wrapped = self.clipped(q)
+        free = np.flatnonzero(self.turning & ~self.narrow)
+        middle, x = self._middle(free, q0[free]), q[free]
+        up, down = x - (middle + np.pi), (middle - np.pi) - x
+        wrapped[free] = chosen(up, x - TURN, chosen(down, x + TURN, x))
         return wrapped
 
     @property
@@ -159,49 +157,46 @@ class JointRanges:
         high, low = np.where(above, self.high, 0.0), np.where(below, self.low, 0.0)
         return np.where(above, high - np.remainder(high - q, TURN), np.where(below, low + np.remainder(q - low, TURN), q))
 
-    def _middle(self, i: int, q0: Any) -> Any:
-        low, high = self.low[i], self.high[i]
-        if high - low < TURN:
-            return 0.5 * (low + high)
-        if np.isfinite(low):
-            q0 = select(low + np.pi - q0, low + np.pi, q0)
-        if np.isfinite(high):
-            q0 = select(q0 - (high - np.pi), high - np.pi, q0)
-        return q0
+    def _middle(self, some: npt.NDArray[np.intp], q0: Array) -> Array:
+        """The middles of the windows of some coordinates, of which q0 (k,) are the nearest."""
+        low, high = column(self.low[some], q0), column(self.high[some], q0)
+        middle, short = np.array(q0), np.ravel(high - low < TURN)
+        lower, upper = (np.ravel(np.isfinite(bound)) & ~short for bound in (low, high))
+        least_middle, greatest_middle = low[lower] + np.pi, high[upper] - np.pi
+        middle[lower] = chosen(least_middle - middle[lower], least_middle, middle[lower])
+        middle[upper] = chosen(middle[upper] - greatest_middle, greatest_middle, middle[upper])
+        middle[short] = 0.5 * (low[short] + high[short])
+        return middle
 
-    def held(self, value: Any, i: int) -> Any:
-        """A scalar of coordinate i, at its limit where it is beyond."""
-        if np.isfinite(self.low[i]):
-            value = select(self.low[i] - value, self.low[i], value)
-        if np.isfinite(self.high[i]):
-            value = select(value - self.high[i], self.high[i], value)
-        return value
+    @cached_property
+    def _ends(self) -> tuple[tuple[npt.NDArray[np.intp], FloatArray], ...]:
+        """Which coordinates have a least value, and which a greatest one, and these."""
+        pairs = ((np.flatnonzero(np.isfinite(bound)), bound) for bound in (self.low, self.high))
+        return tuple((at, bound[at]) for at, bound in pairs)
 
     def clipped(self, q: Array) -> Array:
         """Scalars q (n,), at their limits those that are beyond."""
-        return np.array([self.held(value, i) for i, value in enumerate(q)], dtype=object)
+        (lower, low), (upper, high) = self._ends
+        low, high, inside = column(low, q), column(high, q), np.array(q)
+        inside[lower] = chosen(low - inside[lower], low, inside[lower])
+        inside[upper] = chosen(inside[upper] - high, high, inside[upper])
+        return inside
 
-    def movable(self, q: Array, slope: Array) -> list[Any]:
+    def movable(self, q: Array, slope: Array) -> Array:
         """For each coordinate 1, or 0 where it is at a limit and the slope (n,) leads beyond."""
-        shares: list[Any] = []
-        for low, high, value, down in zip(self.low, self.high, q, slope, strict=True):
-            share: Any = 1.0
-            if np.isfinite(low):
-                share = select(value - low, 1.0, select(down, 1.0, 0.0))
-            if np.isfinite(high):
-                share = select(high - value, share, select(-down, share, 0.0))
-            shares.append(share)
+        (lower, low), (upper, high) = self._ends
+        shares = np.full(slope.shape, 1.0, np.result_type(q, slope))
+        shares[lower] = chosen(q[lower] - column(low, q), 1.0, chosen(slope[lower], 1.0, 0.0))
+        room, share = column(high, q) - q[upper], shares[upper]
+        shares[upper] = chosen(room, share, chosen(-slope[upper], share, 0.0))
         return shares
 
     def outside(self, q: Array, slack: Any = 0.0) -> Any:
         """How many of the scalars q (n,) are beyond their limits by more than the slack."""
-        count: Any = 0.0
-        for i in range(len(q)):
-            if np.isfinite(self.low[i]):
-                count = count + select(self.low[i] - slack - q[i], 1.0, 0.0)
-            if np.isfinite(self.high[i]):
-                count = count + select(q[i] - slack - self.high[i], 1.0, 0.0)
-        return count
+        (lower, low), (upper, high) = self._ends
+        beyond = [column(low, q) - slack - q[lower], q[upper] - slack - column(high, q)]
+        order = np.argsort(np.concatenate([lower, upper]), kind="stable")
+        return total(chosen(np.concatenate(beyond)[order], 1.0, 0.0))
 
 
 def turning(tree: Tree) -> npt.NDArray[np.bool_]:

@@ -64,7 +64,7 @@ def characteristic_length(mechanism: Tree, link: int | str = "tool") -> float:
     mechanism : Mechanism
         On a fixed base.
     link : int or str
-        Whose frame: -1 the tool, otherwise as in `Mechanism.jacobian`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.jacobian`.
 
     Examples
     --------

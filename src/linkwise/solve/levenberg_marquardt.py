@@ -19,11 +19,11 @@ import numpy as np
 
 from linkwise.expr.count import operation_count
 from linkwise.expr.derivative import derivative
-from linkwise.solve.constraints.constraint import Configuration, squared
+from linkwise.solve.constraints.constraint import squared
 from linkwise.solve.problem import ConstraintProblem
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, greatest, least, select
-from linkwise.spatial.vector import chosen
+from linkwise.spatial.vector import chosen, total
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Policy:
         "always": every step is taken, whole turns are taken off on the way, and a start that does not progress is given up.
         "decrease": every iterate is within the bounds, and none has a greater error than the one before.
     damping : Damping
-        Of the steps.
+        Damping of the steps.
     model : {"gauss_newton", "newton"}
         Whether the second derivative of the residual counts, where it is not too long and there is no floating base.
     by_rows : bool
@@ -150,15 +150,14 @@ def _advance(
     needed and the first way was in vain, for the solution near q0 may have a joint at its limit.
     """
     base, ranges = problem.base, problem.ranges
-    parts = problem.parts(Configuration(problem.tree, q), p)
+    parts = problem.parts(problem.at(q), p)
     residual, rates = problem.stacked(parts, gains=_gains(problem, p))
     error, here = squared(residual), problem.met(parts, residual, settings)
     going, twice = aux[0] - 0.5, problem.bounded and rates.shape[0] < rates.shape[1]
     attempt = select(going, aux[3], select(squared(q - q0), 0.0, 1.0)) if twice else 0.0
-    shares = np.array(problem.shares(ranges, q, rates.T @ residual))
-    kept_inside = np.concatenate([np.zeros(problem.tree.nv - problem.tree.n, bool), ranges.turning & ranges.narrow])
-    for i in np.flatnonzero(~kept_inside):
-        shares[i] = select(attempt - 1.5, shares[i], 1.0) if twice else 1.0
+    shares = problem.shares(ranges, q, combined(rates, residual))
+    leaving = np.concatenate([np.ones(problem.tree.nv - problem.tree.n, bool), ~(ranges.turning & ranges.narrow)])
+    shares[leaving] = chosen(attempt - 1.5, shares[leaving], 1.0) if twice else 1.0
     onward = problem.retract(q, damped_step(rates * shares, residual, _damping(policy.damping, error)))
     turned = np.concatenate([problem.in_cones(onward), ranges.wrapped(onward[base:], q0[base:])])
     onward = chosen(attempt - 1.5, problem.within(ranges, onward), turned) if twice else turned
@@ -168,10 +167,10 @@ def _advance(
     mark, wait = select(wait - 0.5, mark, error), select(wait - 0.5, wait - 1.0, AGAIN)
     status, where = select(here, select(inside, 1.0, -1.0), -lost), chosen(here, problem.within(ranges, q), onward)
     if not twice:
-        return where, np.array([aux[0] + (1.0 - here), mark, wait, attempt]), status
+        return where, _state(aux[0] + (1.0 - here), mark, wait, attempt), status
     anew = select(-status, select(attempt - 0.5, select(attempt - 1.5, 0.0, 1.0), 0.0), 0.0)
     steps = aux[0] + select(anew, 1.0, 1.0 - here)
-    aux = np.array([steps, select(anew, 1e300, mark), select(anew, PATIENCE, wait), attempt + anew])
+    aux = _state(steps, select(anew, 1e300, mark), select(anew, PATIENCE, wait), attempt + anew)
     return chosen(anew, problem.within(ranges, q0), where), aux, select(anew, 0.0, status)
 
 
@@ -181,16 +180,16 @@ def _descend(
     """A step that is taken where it lowers the error; the second of aux is the damping."""
     bounds, damping = problem.bounds(p), policy.damping
     q = problem.within(bounds, q)
-    parts = problem.parts(Configuration(problem.tree, q), p)
+    parts = problem.parts(problem.at(q), p)
     gains = _gains(problem, p)
     residual, rates = problem.stacked(parts, exact=policy.model == "newton", gains=gains)
     error, here = squared(residual), problem.met(parts, residual, settings)
     now = select(aux[0] - 0.5, aux[1], damping.initial)
-    slope = rates.T @ residual
-    shares = np.array(problem.shares(bounds, q, slope), dtype=object)
+    slope = combined(rates, residual)
+    shares = problem.shares(bounds, q, slope)
     step = _direction(problem, policy, q, (residual, rates, slope, shares), _damping(damping, error, now))
     tried = problem.within(bounds, problem.retract(q, _shortened(problem, policy, step)))
-    parts = problem.parts(Configuration(problem.tree, tried), p)
+    parts = problem.parts(problem.at(tried), p)
     after_residual = problem.stacked(parts, gains=gains)[0]
     after = squared(after_residual)
     there = problem.met(parts, after_residual, settings) if policy.early else 0.0
@@ -201,10 +200,15 @@ def _descend(
     hopeless = then * error if damping.times_error else then
     lost = select(still, 1.0, select(hopeless - damping.hopeless, 1.0, 0.0))
     spent = select(steps - settings[2] + 0.5, ITERATIONS, 0.0)
-    given_up = select(lost, select(len(shares) - sum(shares), LIMIT, UNREACHABLE), spent)
+    given_up = select(lost, select(len(shares) - total(shares), LIMIT, UNREACHABLE), spent)
     status = select(here, CONVERGED, select(there, CONVERGED, given_up))
     where = chosen(here, q, chosen(better, tried, q))
-    return where, np.array([steps, then], dtype=object), status
+    return where, _state(steps, then), status
+
+
+def _state(*scalars: Any) -> Array:
+    """Scalars, or those of a batch, as an array (k,) or (k, N)."""
+    return np.stack(np.broadcast_arrays(*scalars))
 
 
 def _gains(problem: ConstraintProblem, p: Array) -> list[Any] | None:
@@ -253,20 +257,39 @@ def by_rows(rates: Array, residual: Array, damping: Any) -> Array:
     """The step (n,) ``J' (J J' + damping)^-1 e``: a combination of the rows, whatever the rank of J (m, n)."""
     if not len(residual):
         return np.zeros(rates.shape[1])
-    return np.asarray(rates.T @ factor(rates @ rates.T + damping * np.eye(len(residual))).solve(residual))
+    return combined(rates, factor(_damped(_gram(rates), damping)).solve(residual))
+
+
+def combined(rates: Array, factors: Array) -> Array:
+    """The combination (n,) of the rows of rates (m, n) with factors (m,); or those of a batch, whose axis is the last."""
+    return np.asarray(total(rates * factors[:, None]))
+
+
+def _gram(rates: Array) -> Array:
+    """The products (m, m) of the rows of rates (m, n); or those of a batch."""
+    if rates.ndim == 2:
+        return np.asarray(rates @ rates.T)
+    rows = np.ascontiguousarray(np.moveaxis(rates, -1, 0))
+    return np.moveaxis(rows @ rows.swapaxes(1, 2), 0, -1)
+
+
+def _damped(normal: Array, damping: Any) -> Array:
+    """A matrix (n, n), or those of a batch, with the damping added to the diagonal."""
+    diagonal = np.arange(len(normal))
+    normal[diagonal, diagonal] = normal[diagonal, diagonal] + damping
+    return normal
 
 
 def damped_step(rates: Array, residual: Array, damping: Any) -> Array:
     """The step dq (n,) with (J'J + damping) dq = J'e, through the smaller of J'J and JJ'."""
-    m, n = rates.shape
-    if m < n:
+    if rates.shape[0] < rates.shape[1]:
         return by_rows(rates, residual, damping)
-    return factor(rates.T @ rates + damping * np.eye(n)).solve(rates.T @ residual)
+    return factor(_damped(_gram(rates.swapaxes(0, 1)), damping)).solve(combined(rates, residual))
 
 
 def _is_long(slope: Array) -> bool:
-    """Whether its derivative would take too long to compile."""
-    return sum(operation_count(list(slope)).values()) * len(slope) > MOST_OPERATIONS
+    """Whether its derivative would take too long to compile; numbers have none."""
+    return slope.ndim > 1 or sum(operation_count(list(slope)).values()) * len(slope) > MOST_OPERATIONS
 
 
 def _curvature(slope: Array, q: Array) -> Array:

@@ -13,6 +13,7 @@ from linkwise.solve.constraints.constraint import Configuration, Constraint, Con
 from linkwise.solve.joint_limits import CoordinateBounds, JointRanges
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, root, select
+from linkwise.spatial.vector import column
 
 #: By how much the angle of an axis on its cone may be beyond it by rounding, rad.
 CONE_ROUNDING = 1e-12
@@ -26,7 +27,7 @@ class ConstraintProblem:
     tree : Tree
         The mechanism.
     constraints : sequence of Constraint
-        What must hold; of their numbers only the count is used, and kept.
+        Constraints; of their numbers only the count is used, and kept.
     limits : bool
         Whether joint limits hold.
     """
@@ -59,6 +60,10 @@ class ConstraintProblem:
         ends = np.cumsum(self.counts, dtype=int)
         return [1.0 if c.weight is None else root(p[end - 1]) for c, end in zip(self.constraints, ends, strict=True)]
 
+    def at(self, q: Array) -> Configuration:
+        """The mechanism at q (nq,)."""
+        return Configuration(self.tree, q)
+
     def parts(self, at: Configuration, p: Array) -> list[ConstraintEquations]:
         """The equations of each constraint, m and rad."""
         return [c.equations(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
@@ -80,7 +85,8 @@ class ConstraintProblem:
         if gains is not None:
             weights = weights * np.array([gain for gain, part in zip(gains, parts, strict=True) for _ in part.angles])
         rates = [part.exact if exact and part.exact is not None else part.rates for part in parts]
-        return np.concatenate([part.residual for part in parts]) * weights, np.concatenate(rates) * weights[:, None]
+        residual = np.concatenate([part.residual for part in parts])
+        return residual * column(weights, residual), np.concatenate(rates) * column(weights, rates[0])
 
     def errors(self, q: Array, p: Array) -> tuple[Any, Any]:
         """Squares of the distance (m2) and of the angle (rad2) from holding, over all constraints, by a separate check."""
@@ -121,7 +127,7 @@ class ConstraintProblem:
 
     def in_cones(self, q: Array) -> Array:
         """The first of the coordinates q (nq,), those of joints with quaternions, brought into their cones."""
-        return np.concatenate([np.zeros(0), *(at.joint.clipped(q[at.q], most) for at, most in self._cones())])
+        return np.concatenate([q[:0], *(at.joint.clipped(q[at.q], most) for at, most in self._cones())])
 
     def outside(self, q: Array, slack: Any = 0.0) -> Any:
         """How many of the joints are beyond their limits at q (nq,) by more than the slack."""
@@ -134,7 +140,8 @@ class ConstraintProblem:
     def _cones(self) -> list[tuple[ManifoldJoint, float]]:
         return [(at, at.most if self.limited else np.inf) for at in self.tree.manifold_joints]
 
-    def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> list[Any]:
+    def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> Array:
         """For each velocity 1, or 0 where its joint is at a bound and the slope leads beyond."""
-        first = len(slope) - self.tree.n
-        return [*([1.0] * first), *bounds.movable(q[self.base :], slope[first:])]
+        shares, first = np.full(slope.shape, 1.0, np.result_type(q, slope)), len(slope) - self.tree.n
+        shares[first:] = bounds.movable(q[self.base :], slope[first:])
+        return shares

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import threads
+from linkwise.kernel.backend import backend_of
 from linkwise.model.tree import Tree
 from linkwise.solve.by_library import in_parts, parts_inputs, parts_rows, solution_in_graph, solve_by, solve_parts
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
@@ -119,6 +120,7 @@ def solve(
     tol: float = 1e-9,
     seed: int = 0,
     limits: bool = True,
+    backend: str | None = None,
 ) -> Solution:
     """Coordinates for which all constraints hold, within the joint limits; the loops of the mechanism are closed too.
 
@@ -134,7 +136,7 @@ def solve(
     mechanism : Mechanism
         Any; a floating base is solved for like the joints.
     constraints : Constraint or sequence of Constraint
-        What must hold: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
+        Constraints: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
     q0 : (..., nq) array_like, optional
         Where to start, and what the answer should be near to; a little beside the middle of the range of each joint where it
         is left out, and zero where nothing depends on the joint. Whole turns outside the limits are taken off first. Joints
@@ -142,9 +144,13 @@ def solve(
     tol : float
         Greatest distance (m) and angle (rad) from what is asked for.
     seed : int
-        Of the random starts.
+        Seed of the random starts.
     limits : bool
         Whether joint limits hold. They are hard: no answer is outside them.
+    backend : {"llvm", "numpy"}, optional
+        How it is computed, levels of priority apart; LLVM wherever llvmlite is installed. Where 32 bodies or more move the
+        frames that constraints ask for, and these ask for nothing but frames, NumPy takes the steps by default, over kernels
+        that loop over the bodies: nothing is compiled for the mechanism.
 
     Returns
     -------
@@ -177,12 +183,16 @@ def solve(
     tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
     library = arrays.of("solve", [*tracked, q0])
     if library is not None:
-        return solve_by(library, solve, mechanism, listed, q0, tol=tol, seed=seed, limits=limits)
+        return solve_by(library, solve, mechanism, listed, q0, tol=tol, seed=seed, limits=limits, backend=backend)
     all_constraints = with_loops(mechanism, listed)
     size, number = positive("tol", tol), whole("seed", seed, 0)
     levelled = any(c.level or c.weight is not None for c in all_constraints)
-    system_for = level_system if levelled else system_of
-    system = system_for(mechanism, all_constraints, limits=flag("limits", limits))
+    limited = flag("limits", limits)
+    if levelled:
+        backend_of(backend)
+        system: CompiledProblem = level_system(mechanism, all_constraints, limits=limited)
+    else:
+        system = system_of(mechanism, all_constraints, limits=limited, backend=backend)
     start = start_of(mechanism, system, q0)
     parts = [constraint.task for constraint in all_constraints]
     try:

@@ -105,7 +105,7 @@ def descend(
     aim : Aim
         What to come near to.
     q : ndarray (nq,)
-        Where to start.
+        Start configuration.
     rounds : int
         Steps at most.
     done : float

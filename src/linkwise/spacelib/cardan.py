@@ -101,8 +101,8 @@ def rtocarda(R: BLOCK, i: MOVING_AXIS, j: MOVING_AXIS, k: MOVING_AXIS) -> tuple[
     Raises
     ------
     ArgumentError
-        Where j is i or k, or the matrix is no rotation: R'R off the identity by 0.1 or more (Frobenius norm), or a negative
-        determinant. A matrix printed with two digits passes.
+        Where j is i or k, or the matrix is not a rotation: R'R off the identity by 0.1 or more (Frobenius norm), or a
+        negative determinant. A matrix printed with two digits passes.
 
     Examples
     --------

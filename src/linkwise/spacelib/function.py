@@ -113,7 +113,7 @@ def spacelib(
     linkwise : str
         The same without SpaceLib, see `Name`.
     name : str
-        Of a constant.
+        Name of a constant.
     matlab, c, maple : str, optional
         Names in the three releases, apart by blanks; empty where a release lacks it. Of MATLAB and C the name of the
         function unless given; of Maple the first of C's. The appendix has none of MATLAB.
@@ -292,7 +292,7 @@ class Declaration:
             return self.plans[key]
 
     def arrays(self, values: Sequence[Any]) -> Iterator[tuple[int, str, Kind, Any]]:
-        """The place, name, kind and value of each argument that is no whole number."""
+        """The place, name, kind and value of each argument that is not a whole number."""
         for place, ((name, kind), value) in enumerate(zip(self.kinds.items(), values, strict=True)):
             if isinstance(kind, Kind):
                 yield place, name, kind, value

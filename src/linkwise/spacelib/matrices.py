@@ -235,7 +235,7 @@ def clearmat(m: int, n: int) -> FloatArray:
     Raises
     ------
     ArgumentError
-        For what is no whole number of 1 or more.
+        For what is not a whole number of 1 or more.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def idmat(id: int) -> FloatArray:  # noqa: A002
     Raises
     ------
     ArgumentError
-        For what is no whole number of 1 or more.
+        For what is not a whole number of 1 or more.
 
     Examples
     --------

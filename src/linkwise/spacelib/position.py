@@ -35,7 +35,7 @@ from linkwise.spatial.vector import unit
 #: How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer.
 COARSE = 0.1
 
-NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
+NO_ROTATION = f"the 3x3 block is not a rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
 
 
 NOT_SKEW = f"the 3x3 block of W is no angular velocity: its symmetric part is {COARSE} of its skew-symmetric part or more"

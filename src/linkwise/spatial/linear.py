@@ -163,7 +163,7 @@ class Factor:
 
     def half_solve(self, right: Array) -> Array:
         """Y (n,) with L' y = right (n,)."""
-        y = np.array(right, dtype=object)
+        y = np.array(right, dtype=np.result_type(right, self.lower))
         for k in reversed(range(len(y))):
             for i in range(k):
                 y[i] = y[i] - self.lower[k, i] * y[k]
@@ -175,7 +175,7 @@ class Factor:
 
     def other_half_solve(self, right: Array) -> Array:
         """X (n,) with D L x = right (n,)."""
-        x = np.asarray(right) * np.array(self.inverse_pivots, dtype=object)
+        x = np.asarray(right) * np.array(self.inverse_pivots)
         for k in range(len(x)):
             for i in range(k):
                 x[k] = x[k] - self.lower[k, i] * x[i]
@@ -193,10 +193,10 @@ class Factor:
 
 
 def factor(matrix: Array) -> Factor:
-    """Factorise a symmetric positive definite matrix (n, n) from the last row to the first."""
-    left = np.array(matrix, dtype=object)
+    """Factorise a symmetric positive definite matrix (n, n), or many (n, n, ...), from the last row to the first."""
+    left = np.array(matrix)
     n = len(left)
-    lower = np.zeros((n, n), dtype=object)
+    lower = np.zeros_like(left)
     inverse_pivots: list[Any] = [1.0] * n
     for k in reversed(range(n)):
         inverse_pivots[k] = 1.0 / left[k, k]
@@ -221,6 +221,18 @@ def least_squares_step(
     along = np.sum(u * errors[:, :, None], axis=1)
     scaled = np.divide(along, s, out=np.zeros_like(s), where=kept)
     return np.asarray(np.sum(vt * scaled[:, :, None], axis=1)), np.asarray(~kept.all(axis=-1))
+
+
+def product(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
+    """The products (..., m) of matrices (..., m, n) and vectors (..., n) of numbers: a batch has the bits of a loop.
+
+    Examples
+    --------
+    >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 1.0])).tolist()
+    [3.0, 7.0]
+    """
+    side_by_side = np.ascontiguousarray(vectors)  # (with strides BLAS may add up in another order)
+    return np.asarray((matrices @ side_by_side[..., None])[..., 0])
 
 
 #: A column this close to the best one is as good: then the first of them is taken, whatever rounding says.

@@ -141,6 +141,7 @@ def select(c: Any, x: Any, y: Any) -> Any:
     """Choose x where the scalar c is greater than 0, else y: also where c is 0 or NaN. All are of any kind.
 
     Where c is a number the chosen operand itself is returned. What is not chosen does not enter the result: it may be NaN.
+    Of an array of numbers, those of the rows of a batch, each element chooses.
 
     Examples
     --------
@@ -153,6 +154,8 @@ def select(c: Any, x: Any, y: Any) -> Any:
     """
     if is_number(c):
         return x if c > 0 else y
+    if isinstance(c, np.ndarray):
+        return np.where(c > 0, x, y)
     expression = _expression(c, x, y)
     if expression is not None:
         return expression.apply("select", c, x, y)

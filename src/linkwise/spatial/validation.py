@@ -66,7 +66,7 @@ def numbers(
     Parameters
     ----------
     field : str
-        How messages call it, such as ``"simulate: torque"``.
+        Its name in messages, such as ``"simulate: torque"``.
     value : array_like
         Real numbers of any shape.
     expected : str
@@ -188,7 +188,7 @@ def shaped(
     Parameters
     ----------
     field : str
-        How messages call it.
+        Its name in messages.
     value, expected, finite, copy
         See `numbers`.
     *shape : int
@@ -403,9 +403,11 @@ def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
     """
     if mask is None:
         return MASKS["all"]
-    if isinstance(mask, str):
-        return MASKS[word_of(mask)]
     expected = "six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation' or 'rotation'"
+    if isinstance(mask, str):
+        if mask not in MASKS:
+            raise ArgumentError(f"mask is {shown(mask)}; expected {expected}")
+        return MASKS[mask]
     values = numbers("mask", mask, expected)
     if values.shape != (6,) or not ((values == 0.0) | (values == 1.0)).all() or not values.any():
         raise ArgumentError(f"mask is {shown(mask)}; expected {expected}")

@@ -96,9 +96,25 @@ def tamed(v: Array) -> Array:
     return _scaled(v)[0]
 
 
-def chosen(c: Any, x: Array, y: Array) -> Array:
-    """`select` for arrays of one shape: the elements of x where the scalar c is above zero, else those of y."""
-    return array([select(c, p, q) for p, q in zip(x.ravel(), y.ravel(), strict=True)]).reshape(x.shape)
+def chosen(c: Any, x: Any, y: Any) -> Array:
+    """`select` for arrays or scalars, which broadcast: the elements of x where those of c are above zero, else of y."""
+    if isinstance(c, np.ndarray) and c.dtype == np.float64:
+        return np.asarray(np.where(c > 0.0, x, y))
+    return array(_select(c, x, y))
+
+
+#: `select` for each element of arrays.
+_select = np.frompyfunc(select, 3, 1)
+
+
+def total(values: Array) -> Any:
+    """The sum of scalars, or of rows of any shape, one after the other; of a batch it has the bits of each row alone."""
+    return np.add.accumulate(values, axis=0)[-1] if len(values) else np.zeros(values.shape[1:])[()]
+
+
+def column(values: FloatArray, like: Array) -> FloatArray:
+    """Numbers (n,) for what is computed with arrays (n, ...) of as many dimensions as another."""
+    return values.reshape(-1, *[1] * (np.ndim(like) - 1))
 
 
 def _scaled(v: Array) -> tuple[Array, Any, Any]:

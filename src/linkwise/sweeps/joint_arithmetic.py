@@ -30,7 +30,7 @@ class JointArithmetic:
     Attributes
     ----------
     digest : str
-        Of the tape.
+        Digest of the tape.
     nq, nv : int
         Number of coordinates, and of velocities.
     names : tuple of str

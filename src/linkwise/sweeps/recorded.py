@@ -86,7 +86,7 @@ class RecordedSweeps(Sweeps):
     Parameters
     ----------
     name : str
-        Of the algorithm.
+        Name of the algorithm.
     inputs, outputs : mapping of str to tuple of Size
         Its arrays.
     traced : tuple of RowKind

@@ -281,9 +281,9 @@ def _motors(tree: Tree) -> list[RowData]:
     for drive in tree.drives:
         motor = drive.motor
         coulomb, asymmetry = _both_ways(motor)
-        felt = {"reflected": motor.reflected_inertia, "viscous": motor.reflected_viscous, "coulomb": coulomb}
-        felt |= {"asymmetry": asymmetry, "width": motor.joint_transition_speed}
-        rows.append(RowData(-1, PLAIN[0], felt, v=tree.nv - tree.n + drive.coordinate))
+        reflected = {"reflected": motor.reflected_inertia, "viscous": motor.reflected_viscous, "coulomb": coulomb}
+        reflected |= {"asymmetry": asymmetry, "width": motor.joint_transition_speed}
+        rows.append(RowData(-1, PLAIN[0], reflected, v=tree.nv - tree.n + drive.coordinate))
     return rows
 
 

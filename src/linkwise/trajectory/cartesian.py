@@ -36,7 +36,7 @@ class CartesianTrajectory(Motion):
         Where the frame is, in the frame that the given poses are in.
     twist : ndarray (..., T, 6)
         Velocity of its origin (m/s), then angular velocity (rad/s), in the axes that the poses are in: the product of the
-        Jacobian (``frame="world"``) and the joint speeds.
+        Jacobian (``frame="world"``) and the joint velocities.
     acceleration : ndarray (..., T, 6)
         The derivative of the twist: of the origin (m/s2), then angular (rad/s2).
     evaluate : callable, optional
@@ -119,7 +119,7 @@ class CartesianTrajectory(Motion):
         return pose_interpolant(self.t, self.poses, self.twist, self.acceleration)
 
     def plot(self, title: str = "") -> Any:
-        """Draw position and orientation, speeds and accelerations against time; nothing is shown or blocked.
+        """Draw position and orientation, velocities and accelerations against time; nothing is shown or blocked.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class Legs:
             place = first_place(angle > np.pi - HALF_TURN)
             where = f" in member {place[:-1]}" if place[:-1] else ""
             raise ArgumentError(
-                f"poses {place[-1]} and {place[-1] + 1}{where} are half a turn apart, and which way round is not said; "
+                f"poses {place[-1]} and {place[-1] + 1}{where} are half a turn apart: the rotation is ambiguous; "
                 "put a pose between them"
             )
         line = np.diff(poses[..., :3, 3], axis=-2)
@@ -289,7 +289,7 @@ def cartesian(
         The duration, s, from 0; or instants, ascending, of which the first is the beginning and the last the end.
         With speed and acceleration: instants by the last of which the motion must be over.
     samples : int, optional
-        Into how many instants a duration is cut; 101 unless given.
+        Number of instants; 101 unless given.
     profile : {"quintic", "trapezoidal"}
         How s grows: smoothly, or with constant accelerations. In a given duration the trapezoid starts for a third of it and
         brakes for a third.
@@ -373,7 +373,7 @@ def cartesian_through(
         Instants within times; unless given, so many from the first to the last as samples says, or 101, or where there are
         more way-points the times of these.
     samples : int, optional
-        How many instants, instead of t.
+        Number of instants, in the place of t.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def speeds(
     ends : ndarray (B, 2)
         x at the first and at the last node.
     limits : mapping of str to ndarray (n,)
-        Of ``qd_max``, ``qdd_max`` and ``tau_max`` those that there are.
+        Those of ``qd_max``, ``qdd_max`` and ``tau_max`` that are given.
     mechanism : Mechanism, optional
         It moves along the path, where there are limits of efforts.
     drag : bool
@@ -141,7 +141,7 @@ class PathGrid(NamedTuple):
     Attributes
     ----------
     length : ndarray (m - 1,)
-        Of the pieces.
+        Length of the pieces.
     weights : ndarray (N, 5, 6)
         What gives the Bernstein coefficients of the slope in each interval from the values at both ends of its piece.
     piece : ndarray (N,)

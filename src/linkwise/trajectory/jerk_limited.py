@@ -93,7 +93,7 @@ def jerk_limited(
     q_min, q_max : (n,) array_like, optional
         Least and greatest coordinates, which no instant may leave.
     names : sequence of str
-        Of the joints.
+        Names of the joints.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class JointPath:
     before : ndarray (..., m - 1, n), optional
         The second derivative at the end of each piece, where it jumps at knots, as it does from a line to an arc.
     names : tuple of str
-        Of the joints.
+        Names of the joints.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def path_through(
     kind : {"cubic", "quintic"}
         Degree of the spline, three or five, not bent at its ends.
     names : sequence of str
-        Of the joints.
+        Names of the joints.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def path_through(
     Raises
     ------
     ArgumentError
-        Where the shapes do not fit, or a point stands twice.
+        Where the shapes do not fit, or a point occurs twice.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def joint_limits(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any
     step : scalar
         Length of the interval.
     limits : (2,) array
-        Of velocity and acceleration.
+        Limits of velocity and acceleration.
     """
     d = slopes(q0, v0, a0, q1, v1, a1, step)
     return _block(rate_rows(d, 1.0 / step, limits[1])), rate_caps(d, limits[0])

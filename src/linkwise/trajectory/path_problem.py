@@ -139,7 +139,7 @@ class PathProblem:
             return None
         low, high, *caps, slowest, fastest = result.edges.T
         first, last = ends.T
-        kept = (first >= low) & (first <= np.minimum(high, caps[0])) & (last <= caps[1])  # (not where one is no number)
+        kept = (first >= low) & (first <= np.minimum(high, caps[0])) & (last <= caps[1])  # (not where one is not a number)
         if not (kept & (np.square(fastest) <= 1e-2 * UNLIMITED) & (slowest > CRAWL * fastest)).all():
             return None
         shape = (*self.path.batch, nodes.size)
@@ -265,7 +265,7 @@ class PathProblem:
 
 
 def _excess(used: dict[str, FloatArray]) -> float:
-    """By what share a limit is exceeded at most; NaN where an effort is no number."""
+    """By what share a limit is exceeded at most; NaN where an effort is not a number."""
     return float(np.max([np.max(value) for value in used.values()])) - 1.0
 
 

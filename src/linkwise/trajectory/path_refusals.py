@@ -154,7 +154,7 @@ class PathRefusals:
         low, high = lines[path, k, :, 1, :].max(axis=-1), lines[path, k, :, 2, :].min(axis=-1)
         least, most = int(np.argmax(low)), int(np.argmin(high))
         raise ArgumentError(
-            f"no speed keeps the limits {where}: {names[least]} wants d2s/dt2 of {low[least]:.6g} or more, "
+            f"no speed keeps the limits {where}: {names[least]} requires d2s/dt2 of {low[least]:.6g} or more, "
             f"{names[most]} of {high[most]:.6g} or less{self.slowly(pieces, dynamics, path, start)}"
         )
 

@@ -39,7 +39,7 @@ class PiecewisePolynomial:
     before : ndarray (..., m - 1, n), optional
         Second derivative at the end of each piece, where it jumps at the knots; at a knot it is then that after the jump.
     degree : {5, 2}
-        Of the pieces.
+        Degree of the pieces.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import levers
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.shape import Shape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory.least_clearance import LeastClearance
@@ -53,7 +53,7 @@ class Binding(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the limit: ``"effort of shoulder"``.
+        Name of the limit: ``"effort of shoulder"``.
     begin, end : float
         When, s.
     s0, s1 : float
@@ -87,7 +87,7 @@ class OptimalMotion(Trajectory):
     limits : mapping of str to ndarray
         What it keeps.
     mechanism : Mechanism, optional
-        What moves.
+        The mechanism.
     stretch : ndarray (...)
         By what factors it was slowed in the end so that no limit is exceeded between nodes, its speeds at start and end with
         it; 1 with limits of velocity and acceleration alone.
@@ -229,7 +229,7 @@ def time_optimal(
     mechanism : Mechanism, optional
         It has the limits, where none are given, and gives efforts and the motion of the tool. Joints must stay in theirs.
     limits : MotionLimits, optional
-        What must not be exceeded; those of the mechanism's joints unless given.
+        Limits; those of the mechanism's joints unless given.
     sd0, sd1 : float or (...) array_like
         ds/dt at the beginning and at the end.
     rests : sequence of float
@@ -267,6 +267,8 @@ def time_optimal(
     >>> [limit.name for limit in move.binding]
     ['acceleration of q1', 'velocity of q1', 'acceleration of q1']
     """
+    if mechanism is not None:
+        require_tree(mechanism, "mechanism")
     route = path if isinstance(path, JointPath) else path_through(path, names=() if mechanism is None else mechanism.names)
     if not isinstance(limits, MotionLimits | None):
         raise ArgumentError(f"limits is {shown(limits)}; expected a MotionLimits")

@@ -182,7 +182,7 @@ def _joined(line: str, more: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(Motion):
-    """Positions, speeds and accelerations of joints at T instants, and between them.
+    """Positions, velocities and accelerations of joints at T instants, and between them.
 
     Leading axes ``...`` are a batch of motions over the same instants. For fixed mechanisms nq = nv = n. With a floating
     base nq = n + 7 and nv = n + 6: q begins with position and unit quaternion (w, x, y, z), qd with the twist of the base
@@ -195,7 +195,7 @@ class Trajectory(Motion):
     q : (..., T, nq) array_like
         Joint coordinates, rad or m.
     qd, qdd : (..., T, nv) array_like
-        Speeds and accelerations.
+        Velocities and accelerations.
     tau : (..., T, nv) array_like, optional
         Joint efforts, N m or N.
     kinetic, potential : (..., T) array_like, optional
@@ -203,7 +203,7 @@ class Trajectory(Motion):
     poses : (..., T, 4, 4) array_like, optional
         Where the tool was, T_world_tool.
     names : sequence of str
-        Of the joints (n,); q1, q2, ... where none are given.
+        Names of the joints (n,); q1, q2, ... where none are given.
     is_length : sequence of bool
         Which joints slide (n,), and so are in m; none, where it is not said. `of` takes both from a mechanism.
     events : tuple of Event

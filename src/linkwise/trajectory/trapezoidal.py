@@ -120,7 +120,7 @@ def trapezoidal(
     q_min, q_max : (n,) array_like, optional
         Least and greatest coordinate of each joint, such as ``mech.q_min`` and ``mech.q_max``, that no instant may leave.
     names : sequence of str
-        Of the joints, for messages and pictures.
+        Names of the joints, for messages and pictures.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def quintic(
     q_max: npt.ArrayLike | None = None,
     names: Sequence[str] = (),
 ) -> Trajectory:
-    """Move from one configuration to another by polynomials of degree five, at rest at both ends unless said otherwise.
+    """Move from one configuration to another by polynomials of degree five, at rest at both ends unless stated otherwise.
 
     J. J. Craig, *Introduction to Robotics*, 3rd edition, 2005, eq. 7.16 to 7.18. From rest to rest the velocity is
     15/8 of the mean velocity at most, the acceleration 10/sqrt(3) of the way over the square of the duration.
@@ -177,17 +177,17 @@ def quintic(
     Parameters
     ----------
     q0, q1 : (..., n) array_like
-        Where it begins and ends, rad or m; batch axes broadcast.
+        First and last configuration, rad or m; batch axes broadcast.
     t : float or (T,) array_like
         The duration, s, from 0; or the instants, ascending, of which the first is the beginning and the last the end.
     samples : int, optional
-        Into how many instants a duration is cut; 101 unless given.
+        Number of instants; 101 unless given.
     qd0, qd1, qdd0, qdd1 : (..., n) array_like
         Velocities and accelerations at the beginning and the end.
     q_min, q_max : (n,) array_like, optional
         Least and greatest coordinate of each joint, such as ``mech.q_min`` and ``mech.q_max``, that no instant may leave.
     names : sequence of str
-        Of the joints, such as ``mech.names``, for messages and pictures.
+        Names of the joints, such as ``mech.names``, for messages and pictures.
 
     Returns
     -------

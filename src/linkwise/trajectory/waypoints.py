@@ -67,13 +67,13 @@ def through(
         Instants within times; unless given, so many from the first to the last as samples says, or 101, or where there are
         more way-points the times of these.
     samples : int, optional
-        How many instants, instead of t.
+        Number of instants, in the place of t.
     qd0, qd1, qdd0, qdd1 : (..., n) array_like
         Speeds, and of a quintic accelerations, at the first and last point; rest unless given.
     q_min, q_max : (n,) array_like, optional
         Least and greatest coordinate of each joint, such as ``mech.q_min`` and ``mech.q_max``, that no instant may leave.
     names : sequence of str
-        Of the joints, for messages and pictures.
+        Names of the joints, for messages and pictures.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def _bounds(n: int, times: Any, kind: str, qd_max: Any, qdd_max: Any) -> tuple[F
 
 
 def _ends(q: FloatArray, kind: str, **values: Any) -> list[FloatArray]:
-    """End speeds and accelerations (..., n), those that the kind allows."""
+    """End velocities and accelerations (..., n), those that the kind allows."""
     allowed = {"quintic": ("qd0", "qd1", "qdd0", "qdd1"), "cubic": ("qd0", "qd1"), "trapezoidal": ()}[kind]
     shape = (*q.shape[:-2], q.shape[-1])
     checked = []
@@ -274,7 +274,7 @@ def linear_with_blends(t: FloatArray, q: FloatArray, acceleration: FloatArray) -
     q : ndarray (..., K, n)
         The points.
     acceleration : ndarray (..., n)
-        Of the blends, > 0.
+        Acceleration of the blends, > 0.
     """
     q, acceleration = np.swapaxes(q, -1, -2), np.asarray(acceleration)[..., None]  # (..., n, K)
     legs, moves = np.diff(t), np.diff(q, axis=-1)

@@ -26,13 +26,13 @@ from linkwise.plot.downsample import Thinned
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, number_within, numbers
 from linkwise.trajectory import Trajectory
-from linkwise.view.scene import evaluate
+from linkwise.view.scene.layout import evaluate
 
-DERIVED = "speeds and accelerations are taken from the positions, by parabolas through three instants each"
+DERIVED = "velocities and accelerations are computed from the positions, by parabolas through three instants each"
 
 
 def given_motion(mechanism: Tree, motion: Any) -> tuple[Trajectory, tuple[str, ...]]:
-    """The trajectory, named as the mechanism is, and what is to be said of how it came about."""
+    """The trajectory, named as the mechanism is, and remarks on how it was computed."""
     notes: tuple[str, ...] = ()
     if isinstance(motion, Trajectory):
         trajectory = motion
@@ -51,7 +51,7 @@ def given_motion(mechanism: Tree, motion: Any) -> tuple[Trajectory, tuple[str, .
     wrong = ~np.all([np.isfinite(part).all(axis=1) for part in (trajectory.q, trajectory.qd, trajectory.qdd)], axis=0)
     if wrong.any():
         at = float(trajectory.t[int(np.argmax(wrong))])
-        raise ArgumentError(f"motion holds what is no finite number at t = {at:g} s; until(...) cuts it before")
+        raise ArgumentError(f"motion is not finite at t = {at:g} s; until(...) cuts it before")
     _oriented(mechanism, trajectory.t, trajectory.q)
     return trajectory, notes
 
@@ -102,7 +102,7 @@ def _of_arrays(mechanism: Tree, t: Any, q: Any, qd: Any = None, qdd: Any = None)
 
 
 def _derived(mechanism: Tree, t: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Speeds and accelerations (T, nv) of the parabola through each instant and its neighbours."""
+    """Velocities and accelerations (T, nv) of the parabola through each instant and its neighbours."""
     if len(t) == 1:
         return np.zeros((1, mechanism.nv)), np.zeros((1, mechanism.nv))
     steps = np.diff(t)[:, None]
@@ -119,7 +119,7 @@ def _derived(mechanism: Tree, t: FloatArray, q: FloatArray) -> tuple[FloatArray,
 
 
 def _kept_closed(mechanism: Tree, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The nearest speeds and accelerations that keep closed loops closed: J qd = 0, J qdd + bias = 0."""
+    """The nearest velocities and accelerations that keep closed loops closed: J qd = 0, J qdd + bias = 0."""
     task = closing(mechanism)
     units = np.ones(mechanism.nv)
     units[task.speeds] = task.columns
@@ -130,7 +130,7 @@ def _kept_closed(mechanism: Tree, q: FloatArray, qd: FloatArray, qdd: FloatArray
     return speeds, qdd - np.einsum("tvk,tk->tv", back, np.einsum("tkv,tv->tk", jac, qdd / units) + bias)
 
 
-KINDS = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
+KINDS = {"position": "q", "velocity": "qd", "acceleration": "qdd", "effort": "tau"}
 
 #: How far beyond its limits a joint may be, as a part of them, for rounding.
 ROUNDING = 1e-9
@@ -143,7 +143,7 @@ class ShownMotion:
     Attributes
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     trajectory : Trajectory
         How it moves.
     efforts : ndarray (T, nv) or None
@@ -175,7 +175,7 @@ class ShownMotion:
         Parameters
         ----------
         mechanism : Mechanism
-            What moves.
+            The mechanism.
         motion : Trajectory, str, Path, or tuple
             A trajectory; a file that ``linkwise run`` reads (.mot, .csv) or that `Trajectory.save` wrote (.npz); or
             ``(t, q)`` or ``(t, q, qd, qdd)``, with t (T,) in s, q (T, nq), qd and qdd (T, nv). Without qd and qdd both are
@@ -188,7 +188,7 @@ class ShownMotion:
         Raises
         ------
         ArgumentError
-            Where it does not fit the mechanism, is a batch, or holds what is no finite number.
+            Where it does not fit the mechanism, is a batch, or holds what is not a finite number.
         FileError
             Where a file cannot be read.
 
@@ -237,7 +237,7 @@ class ShownMotion:
         Raises
         ------
         ArgumentError
-            Where the time is no number.
+            Where the time is not a number.
 
         Examples
         --------
@@ -260,7 +260,7 @@ class ShownMotion:
 
         Parameters
         ----------
-        kind : {"position", "speed", "acceleration", "effort"}
+        kind : {"position", "velocity", "acceleration", "effort"}
             Which.
         most : int
             Points of a curve at most; 4 or more.
@@ -272,7 +272,7 @@ class ShownMotion:
         columns : ndarray (k, c)
             A column for each curve.
         names : tuple of str (c,)
-            Of the coordinates.
+            Names of the coordinates.
         units : tuple of str (c,)
             Theirs; "quaternion" for its four numbers.
 
@@ -292,7 +292,7 @@ class ShownMotion:
         number_within("most", most, 4, math.inf, "a whole number >= 4", whole=True)
         if kind == "effort" and self.efforts is None:
             raise ArgumentError(f"there are no efforts: {self.why_no_efforts}")
-        values = {"position": self.q, "speed": self.qd, "acceleration": self.qdd, "effort": self.efforts}[kind]
+        values = {"position": self.q, "velocity": self.qd, "acceleration": self.qdd, "effort": self.efforts}[kind]
         assert values is not None
         t, columns = _thinned(self.t, np.asarray(values), int(most))
         return t, columns, names(self.mechanism, KINDS[kind]), self._units(kind)
@@ -325,7 +325,7 @@ def trajectory_of(mechanism: Tree, motion: MotionLike) -> Trajectory:
     Raises
     ------
     ArgumentError
-        Where it does not fit the mechanism, is a batch, or holds what is no finite number.
+        Where it does not fit the mechanism, is a batch, or holds what is not a finite number.
     FileError
         Where a file cannot be read.
     """
@@ -360,7 +360,7 @@ def efforts_of(
         name = "inverse_dynamics" if external is None else "inverse_dynamics_external"
         return np.asarray(evaluate(mechanism, name, *states, *(() if external is None else (external,)))), ""
     if driven is None and not mechanism.drives:
-        return None, f"{mechanism.name!r} has loops and no motors, so it is not said which coordinates drive it"
+        return None, f"{mechanism.name!r} has loops and no motors, so its driven coordinates are unknown"
     try:
         efforts = closed_inverse_dynamics(mechanism, *states, driven, external, name="actuator_efforts")[0]
     except LinkwiseError as error:

@@ -1,4 +1,4 @@
-"""What can be sampled of a mechanism with closed loops: postures are drawn, and brought to ones that close the loops."""
+"""Sampling of mechanisms with closed loops: random configurations are projected onto closed ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClosedPostures(Postures):
 
     @cached_property
     def linkage(self) -> LinkageEquations | None:
-        """What gives the speeds that the loops allow by driven joints; None where those do not say it all."""
+        """The equations that give all velocities from driven joints; None where driven joints do not determine them."""
         if self.tree.manifold_joints:
             return None
         try:
@@ -49,17 +49,17 @@ class ClosedPostures(Postures):
 
     @cached_property
     def closer(self) -> CompiledProblem:
-        """What closes the loops, compiled."""
+        """The compiled problem of closing the loops."""
         return system_of(self.tree, [Closed(loop) for loop in self.tree.loops])
 
     @property
     def tolerance(self) -> float:
-        """How exactly constraints hold, m and rad."""
+        """Tolerance of the constraints, m and rad."""
         return 0.5 * CLOSED * min(self.task.size, 1.0)
 
     @cached_property
     def moving(self) -> npt.NDArray[np.intp]:
-        """All coordinates: the loops move what the frame does not stand on."""
+        """All coordinates: through the loops each may move the frame."""
         return np.arange(self.tree.n)
 
     @cached_property
@@ -69,7 +69,7 @@ class ClosedPostures(Postures):
 
     @cached_property
     def spread(self) -> FloatArray:
-        """What a change of one range is along the velocities (nv - n,) of joints with quaternions, rad or m."""
+        """Size (nv - n,) of a full range of the velocities of joints with quaternions, rad or m."""
         lengths = self.tree.is_linear_velocity[: self.tree.nv - self.tree.n]
         return np.where(lengths, self.task.size, np.pi)
 
@@ -118,10 +118,10 @@ class ClosedPostures(Postures):
         valid = (self.task.error(q) <= CLOSED) & ~self.task.beyond(q, CLOSED)
         if self.pointing is not None:
             valid &= self.pointing.holds(z)
-        by_hand = np.flatnonzero(poor & valid)
-        if by_hand.size:
-            values = np.linalg.svd(self.directions @ self._rates(q[by_hand]), compute_uv=False)
-            w[by_hand] = np.prod(values[:, : self.rank(list(rows_of(self.mask)))], axis=1)
+        ill_conditioned = np.flatnonzero(poor & valid)
+        if ill_conditioned.size:
+            values = np.linalg.svd(self.directions @ self._rates(q[ill_conditioned]), compute_uv=False)
+            w[ill_conditioned] = np.prod(values[:, : self.rank(list(rows_of(self.mask)))], axis=1)
         return p, w, valid
 
     def draw(self, rng: np.random.Generator, count: int, keep: int = -1) -> FloatArray:
@@ -145,7 +145,7 @@ class ClosedPostures(Postures):
         return q
 
     def _rates(self, q: FloatArray) -> FloatArray:
-        """J P (k, 6, nv): the Jacobian of the frame, of the part of joint speeds that keeps the loops closed."""
+        """J P (k, 6, nv): the Jacobian of the frame, of the part of joint velocities that keeps the loops closed."""
         jac = np.zeros((len(q), len(self.task.rows), self.tree.nv))
         jac[..., self.task.speeds] = self.task.jacobian(q) / self.task.columns
         closed = np.eye(self.tree.nv) - np.linalg.pinv(jac, rcond=RANK) @ jac

@@ -34,7 +34,7 @@ TINY = 1e-12
 PROBES = 64
 
 #: What is wrong with joints that slide without limits.
-ENDLESS = "the reach has no end"
+ENDLESS = "the workspace is unbounded"
 
 #: How exactly a frame is brought to a place, m and rad, steps that may take, and what positions are rounded by, a share.
 THERE, STEPS, ROUNDING = 1e-10, 60.0, 4e-15
@@ -94,7 +94,7 @@ class Postures:
         for at in joints:
             if not at.joint.is_rotation:
                 name = f"{at.name!r} of {self.tree.name!r}"
-                raise ArgumentError(f"{name} is a {at.joint.kind} joint on the way to the frame, so that {ENDLESS}; lock it")
+                raise ArgumentError(f"{name} is a {at.joint.kind} joint on the way to the frame: {ENDLESS}; lock it")
         return joints
 
     @cached_property
@@ -127,8 +127,7 @@ class Postures:
         if endless:
             verb, them = ("has", "it") if len(endless) == 1 else ("have", "them")
             raise ArgumentError(
-                f"{members(endless)} of {self.tree.name!r} {verb} no limits and can go on for ever, so that {ENDLESS};"
-                f" give {them} limits or a range"
+                f"{members(endless)} of {self.tree.name!r} {verb} no limits: {ENDLESS}; give {them} limits or a range"
             )
         left, right = np.isfinite(low), np.isfinite(high)
         start = np.where(left, low, np.where(right, np.where(right, high, 0.0) - 2 * np.pi, -np.pi))

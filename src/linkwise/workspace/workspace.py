@@ -166,11 +166,11 @@ def workspace(
     mechanism : Mechanism
         On a fixed base. Bodies that float beside the way to the frame stay where they are.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     samples : int, optional
         Random postures, at least 1000; 500,000 if not given, 10,000 with loops.
     seed : int
-        Of the random numbers: the same gives the same.
+        Seed of the random numbers.
     limits : bool
         Whether the limits of turning joints hold; those of sliding ones always do, and with loops all.
     ranges : mapping of str to (float, float), optional

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from linkwise.errors import ArgumentError
 from linkwise.kernel.sequence import Sequence
 from support.limit_account import FREE, Driven

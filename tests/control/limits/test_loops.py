@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Loop, Mechanism, robots
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from linkwise.loops.loop_solver import closed_near, closing
 from linkwise.solve import Coordinate, solve
 from support.limit_account import FREE, Driven

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from support.limit_account import FREE, Driven, followers, random_mechanism
 
 FOLLOWERS = 100

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from support.limit_account import FREE, Driven
 
 

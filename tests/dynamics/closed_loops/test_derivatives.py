@@ -55,7 +55,7 @@ def case(name: str) -> tuple[Mechanism, np.ndarray, list[str]]:
     if name == "bennett":
         return (*bennett(), ["l0"])
     mech, q = random_loop(23, "point", ["revolute"] * 4, floating=True)
-    return mech, q, [*mech.speed_names[:6], mech.names[0]]
+    return mech, q, [*mech.velocity_names[:6], mech.names[0]]
 
 
 CASES = ["four_bar", "five_bar", "ball", "bennett", "point floating"]
@@ -70,7 +70,7 @@ def neighbours(
     mech: Mechanism, q: np.ndarray, qd: np.ndarray, driven: list[str]
 ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """States whose driven coordinates and speeds are shifted by du and dud, with all others as the loops want them."""
-    at = [mech.speed_names.index(name) for name in driven]
+    at = [mech.velocity_names.index(name) for name in driven]
     passive = [k for k in range(mech.nv) if k not in at]
     jacobian, closure = mech.kernel("closure_jacobian"), mech.kernel("closure")
 
@@ -92,7 +92,7 @@ def neighbours(
 
 def rises(mech: Mechanism, q: np.ndarray, qd: np.ndarray, driven: list[str], udd: np.ndarray) -> np.ndarray:
     """All accelerations, from those of the driven coordinates."""
-    at = [mech.speed_names.index(name) for name in driven]
+    at = [mech.velocity_names.index(name) for name in driven]
     passive = [k for k in range(mech.nv) if k not in at]
     table, bias, result = mech.kernel("closure_jacobian")(q), mech.kernel("closure_bias")(q, qd), np.zeros(mech.nv)
     result[at] = udd
@@ -104,7 +104,7 @@ def rises(mech: Mechanism, q: np.ndarray, qd: np.ndarray, driven: list[str], udd
 def test_forward_dynamics_and_linearized_motion(name: str) -> None:
     """By q, qd along closed motions, by tau anywhere; and the same in independent coordinates."""
     mech, q, qd, tau, driven = state_of(name)
-    at, m = [mech.speed_names.index(k) for k in driven], len(driven)
+    at, m = [mech.velocity_names.index(k) for k in driven], len(driven)
     near, tables = neighbours(mech, q, qd, driven), mech.forward_dynamics_derivatives(q, qd, tau)
 
     def accelerations(step: np.ndarray) -> np.ndarray:
@@ -136,7 +136,7 @@ def test_forward_dynamics_and_linearized_motion(name: str) -> None:
 def test_inverse_dynamics(name: str) -> None:
     """Efforts of the driven coordinates by these, their speeds and accelerations; they undo those of forward dynamics."""
     mech, q, qd, _, driven = state_of(name)
-    at, m = [mech.speed_names.index(k) for k in driven], len(driven)
+    at, m = [mech.velocity_names.index(k) for k in driven], len(driven)
     udd = np.linspace(-1.0, 1.0, m) if m > 1 else np.ones(1)
     near = neighbours(mech, q, qd, driven)
 

@@ -52,7 +52,7 @@ def test_it_undoes_forward_dynamics(name: str) -> None:
     q = np.array([near_zero(mech, seed) for seed in range(3)])
     states = [driven_state(mech, row, driven, seed) for seed, row in enumerate(q)]
     qd, tau, qdd, forces = (np.array(part) for part in zip(*states, strict=True))
-    found, carried = closed_inverse_dynamics(mech, q, qd, qdd, [mech.speed_names[k] for k in driven])
+    found, carried = closed_inverse_dynamics(mech, q, qd, qdd, [mech.velocity_names[k] for k in driven])
     errors = np.abs(found - tau).max() / np.abs(tau).max(), np.abs(carried - forces).max() / (1 + np.abs(forces).max())
     print(name, errors)
     # rounding of the efforts of the tree times the condition of the closure equations, 1e2 here; seen: 1e-13

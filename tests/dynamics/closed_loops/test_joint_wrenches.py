@@ -23,7 +23,7 @@ def moving(name: str) -> tuple[Mechanism, list[str], list[np.ndarray]]:
         driven = ["l0"]
     elif name == "floating":
         mech, q = random_loop(41, "point", ["revolute"] * 4, motor=False, floating=True)
-        driven = [*mech.speed_names[:6], mech.names[0]]
+        driven = [*mech.velocity_names[:6], mech.names[0]]
     elif name == "spatial":
         mech, q = random_loop(42, "full", ["revolute", "prismatic", "screw", *["revolute"] * 4], motor=False)
         driven = [mech.names[0]]
@@ -32,7 +32,7 @@ def moving(name: str) -> tuple[Mechanism, list[str], list[np.ndarray]]:
         q = near_zero(mech)
         driven = {"five_bar": ["left_crank", "right_crank"]}.get(name, ["crank"])
     qd, tau = closed_state(mech, q, 5)
-    at = [mech.speed_names.index(k) for k in driven]
+    at = [mech.velocity_names.index(k) for k in driven]
     tau[[k for k in range(mech.nv) if k not in at]] = 0.0
     qdd = mech.kernel("closed_forward_dynamics", backend="numpy")(q, qd, tau)[0]
     return mech, driven, [q, qd, qdd]

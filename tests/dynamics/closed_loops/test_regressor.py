@@ -48,7 +48,7 @@ def test_efforts_are_the_regressor_times_the_parameters(name: str) -> None:
     error = relative(table @ mech.parameters, expected)
     print(name, f"{error:.1e}")
     assert error < 1e-12
-    passive = [k for k, speed in enumerate(mech.speed_names) if speed not in driven]
+    passive = [k for k, speed in enumerate(mech.velocity_names) if speed not in driven]
     assert not table[:, passive].any()
     alone = mech.regressor(*(state[0] for state in states), driven=driven)
     assert relative(alone, table[0]) < 1e-13
@@ -58,7 +58,7 @@ def test_efforts_are_the_regressor_times_the_parameters(name: str) -> None:
     rest = mech.regressor(q, 0 * qd, 0 * qd, driven)
     assert relative(mech.gravity_regressor(q, driven), rest) < 1e-13
     momentum = mech.momentum_regressor(q, qd, driven) @ mech.parameters
-    at = [mech.speed_names.index(joint) for joint in driven]
+    at = [mech.velocity_names.index(joint) for joint in driven]
     twice = 2.0 * mech.kinetic_energy(q, qd)
     error = np.abs((momentum * qd).sum(axis=-1) - twice).max() / np.abs(twice).max()
     print(name, f"momentum against energy {error:.1e}")

@@ -15,8 +15,7 @@ from linkwise.equations.writers.abbreviation import abbreviated
 from linkwise.equations.writers.latex import measured, to_latex
 from linkwise.equations.writers.markdown import to_markdown
 from linkwise.equations.writers.names import LatexNames
-from linkwise.equations.writers.source import to_data, to_source
-from linkwise.equations.writers.sympy import to_sympy
+from linkwise.equations.writers.sympy import to_data, to_source, to_sympy
 from linkwise.equations.writers.text import to_text
 from linkwise.errors import ArgumentError
 

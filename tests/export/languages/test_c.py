@@ -126,7 +126,7 @@ def test_the_header_says_what_every_argument_is() -> None:
     counts = puma.kernel("inverse_dynamics").operations
     assert f"Operations: {counts['mul']} mul, {counts['add']} add" in header
     names = made().header
-    assert "@param[in] lambda one number" in names, "it is no word of C"
+    assert "@param[in] lambda one number" in names, "it is not a word of C"
     assert "@param[in] lambda_2 'lambda' (U+03BB), (3)" in names
     assert "@param[out] double_v 'double', (2, 3)" in names
     assert "elements m 1, m_1, int, unused / '''" in names

@@ -132,8 +132,8 @@ REFUSED = {
     "no value for all other cases": sympy.Piecewise((a, a > 0)),
     "is not a condition": sympy.Piecewise((a, sympy.Symbol("yes")), (b, True)),
     "A is not a real and finite number": sympy.MatrixSymbol("A", 2, 2)[0, 0],
-    "'' is no name of a symbol": sympy.Symbol(""),
-    "'two\\nlines' is no name of a symbol": sympy.Symbol("two\nlines"),
+    "'' is not a name of a symbol": sympy.Symbol(""),
+    "'two\\nlines' is not a name of a symbol": sympy.Symbol("two\nlines"),
     "'ITE'": sympy.Piecewise((a, sympy.ITE(a > 0, b > 0, c > 0, evaluate=False)), (b, True), evaluate=False),
 }
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
+from linkwise import ConstantForce, EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
 from linkwise.files.formats.linkwise_toml import parse
@@ -299,12 +299,12 @@ BAD = [
     ),
     (
         ONE + "limits = [2,\n1]\n",
-        ["line 3: link 'link1': limits is [2.0, 1.0]; expected the least value first, then the greatest, neither NaN"],
+        ["line 3: link 'link1': limits is [2.0, 1.0]; expected the lower limit first, then the upper, neither NaN"],
     ),
     (ONE + "axis = [0, 0, 0]\n", ["line 3: link 'link1': axis is [0.0, 0.0, 0.0]; expected a vector other than zero"]),
     (ONE + "axis = [0, 0]\n", ["line 3: link 1: axis is [0, 0]; expected a list of 3 finite numbers, or 2 such lists"]),
     (ONE + "[link.motor]\ngear_ratio = 0\n", None),
-    (ONE + "name = 'a'\n[[link]]\nname = 'a'\n", ["line 5: link 'a' stands twice, first in line 3"]),
+    (ONE + "name = 'a'\n[[link]]\nname = 'a'\n", ["line 5: link 'a' occurs twice, first in line 3"]),
     (ONE + "name = 'a'\nparent = 'b'\n", ["line 4: link 'a': parent is 'b'; expected 'base'"]),
     (ONE + "name = 'a'\nparent = 'a'\n", None),
     (ONE + "name = ''\n", None),
@@ -551,3 +551,11 @@ def test_one_of_several_trees(tmp_path: Path) -> None:
     assert [str(problem) for problem in check(path, root="hand")] == ["root is 'hand'; expected 'left' or 'right'"]
     path.write_text(TWO_ARMS.replace('joint = "prismatic"', 'mimic = {joint = "left"}'))
     assert "follows 'left'" in check(path, root="left")[0].message
+
+
+def test_kinds_of_force_elements_keep_their_order(tmp_path: Path) -> None:
+    """That in which they are added up, so that the sums are the same to the last bit."""
+    springs = [Spring("a", 1.0), EndStop("a", 5.0, limits=(-1, 1)), Spring("a", 2.0), ConstantForce("a", (0, 0, 1.0))]
+    mech = Mechanism([Link(name="a", mass=1.0)], springs=[*springs[::-1], *springs])
+    save(mech, tmp_path / "a.toml")
+    assert load(tmp_path / "a.toml") == mech

@@ -93,7 +93,7 @@ def test_accelerations(limb: lw.Mechanism) -> None:
 def test_bounds_weights_and_the_step_for_control_loops(limb: lw.Mechanism) -> None:
     q, twist = limb.random_configuration(7), np.array([0.4, -0.2, 0.3, 0.5, 0.1, -0.3])
     slow = joint_velocities(limb, q, 20.0 * twist)
-    lower = limb.speed_names.index("lower")
+    lower = limb.velocity_names.index("lower")
     assert slow.scale < 1.0
     assert np.isfinite(slow.high).tolist() == [False] * 12 + [True, True]
     assert max(abs(slow.qd[-2]) / 0.5, abs(slow.qd[lower]) / 2.0) == pytest.approx(1.0, abs=1e-12)

@@ -17,7 +17,7 @@ from linkwise.loops import Linkage
 from linkwise.view import Animation, animate
 from linkwise.view.animation.animation import Moving, durations, ffmpeg, instants, mp4
 from linkwise.view.motion import ShownMotion, trajectory_of
-from linkwise.view.scene import lay_out
+from linkwise.view.scene.layout import lay_out
 from support.walking_machine import person
 
 
@@ -152,7 +152,7 @@ def test_a_notebook_plays_it(arm: lw.Mechanism, motion: lw.Trajectory, tmp_path:
     found = re.fullmatch(r'<img width="120" height="\d+" alt="planar_2r in motion" src="data:image/gif;base64,(.*)">', said)
     assert found
     assert base64.b64decode(found[1]) == made.data
-    assert repr(made).startswith("<Animation GIF: 3 pictures of 120 x ")
+    assert repr(made).startswith("<Animation GIF: 3 frames of 120 x ")
     made.save(tmp_path / "again.gif")
     assert (tmp_path / "again.gif").read_bytes() == made.data
     with pytest.raises(ArgumentError, match=r"ends in \.gif"):
@@ -166,10 +166,10 @@ def test_a_name_cannot_break_out_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": 60.0}, "0.01 to 50 pictures a second"),
+        ({"rate": 60.0}, "0.01 to 50 frames per second"),
         ({"rate": 0.0}, "rate is 0.0"),
         ({"speed": -1.0}, "speed is -1.0"),
-        ({"speed": 1e-4}, r"makes 100,001 pictures; expected at most 2,000: play it faster, speed=0\.0051"),
+        ({"speed": 1e-4}, r"needs 100,001 frames; expected at most 2,000: play it faster, speed=0\.0051"),
         ({"speed": 1e-320}, r"expected at most 2,000: play it faster, speed=0\.0051"),
         ({"width": 20}, "120 to 1920"),
         ({"path": "arm.avi"}, r"'\.gif' or '\.mp4'"),
@@ -222,7 +222,7 @@ def test_an_mp4_is_made_where_ffmpeg_is(arm: lw.Mechanism, motion: lw.Trajectory
     assert data[4:8] == b"ftyp"
     assert made.size[0] % 2 == made.size[1] % 2 == 0
     assert made._repr_html_().startswith("<video ")
-    with pytest.raises(LinkwiseError, match="ffmpeg made no film"):
+    with pytest.raises(LinkwiseError, match="ffmpeg wrote no video"):
         mp4(iter([np.zeros((3, 3, 3), dtype=np.uint8)]), 20.0)  # odd sizes have no H.264
     with pytest.raises(LinkwiseError, match="given no picture"):
         mp4(iter([]), 20.0)

@@ -85,7 +85,7 @@ def test_the_page_has_title_table_and_curves(text: str) -> None:
     assert "standard Denavit-Hartenberg" in panel
     assert panel.count("<figure>") == 2  # positions and speeds; the links have no mass
     assert "No efforts" in panel
-    assert "2 s, 10 pictures a second" in panel
+    assert "2 s, 10 frames per second" in panel
     assert "1 shape not shown" in panel
     assert "cannot be looked up" not in panel  # where it was looked for is nobody's business
 
@@ -168,7 +168,7 @@ def test_from_a_file_the_shapes_are_shown_too(tmp_path: Path) -> None:
 def test_of_many_curves_some_are_drawn_and_the_rest_is_told() -> None:
     many = lw.Mechanism([lw.Link.dh(a=0.2, convention="standard") for _ in range(14)])
     drawn = list(groups(ShownMotion.of(many, ([0.0, 1.0], np.zeros((2, 14)))), 50))
-    assert [(one.kind, len(one.names), one.left_out) for one in drawn] == [("position", 12, 2), ("speed", 12, 2)]
+    assert [(one.kind, len(one.names), one.left_out) for one in drawn] == [("position", 12, 2), ("velocity", 12, 2)]
     assert drawn[0].names[-1] == "link12"
 
 

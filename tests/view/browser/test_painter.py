@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.spatial.quaternion import quaternion_rotation
-from linkwise.view.scene import frames_at
+from linkwise.view.scene.layout import frames_at
 
 pytest.importorskip("viser")
 

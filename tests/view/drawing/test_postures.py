@@ -13,7 +13,7 @@ from linkwise.plot.rendering import rendered
 from linkwise.view import draw
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.labels import place
-from linkwise.view.scene import lay_out, near
+from linkwise.view.scene.layout import lay_out, near
 from support.walking_machine import person
 
 BENT = [0.4, -0.8, 0.4, 0.2, 0.5, 0.1]

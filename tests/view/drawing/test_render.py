@@ -10,7 +10,8 @@ from linkwise.plot.rendering import rendered
 from linkwise.view import draw
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.painter import Solids
-from linkwise.view.scene import build, lay_out
+from linkwise.view.scene.layout import lay_out
+from linkwise.view.scene.scene import build
 
 pytestmark = pytest.mark.usefixtures("coarse")
 

@@ -142,7 +142,7 @@ def test_the_map_over_a_plane(puma: lw.Mechanism, plane: str) -> None:
 
 def test_a_workspace_in_one_call(flat: lw.Mechanism) -> None:
     made = workspace(flat, samples=1000, cells=32, measure="reach")
-    assert made.get_suptitle() == "planar_2r: what the tool reaches"
+    assert made.get_suptitle() == "planar_2r: workspace of the tool"
 
 
 def test_the_path_of_the_tool_has_the_colours_of_its_speed(puma: lw.Mechanism) -> None:

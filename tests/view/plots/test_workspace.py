@@ -41,7 +41,7 @@ def test_a_plane_through_the_axis_and_the_view_along_it(puma: tuple[lw.Mechanism
     assert beside.get_xlabel() == "distance from the first axis [m]"
     assert beside.get_ylabel() == "z [m]"
     assert (along.get_xlabel(), along.get_ylabel()) == ("x [m]", "y [m]")
-    assert made.get_suptitle() == "puma560: what the tool reaches"
+    assert made.get_suptitle() == "puma560: workspace of the tool"
     assert rendered(made, "png").startswith(PNG)
 
 
@@ -106,7 +106,7 @@ def test_without_a_first_axis_shadows_are_drawn() -> None:
 def test_names_are_drawn_as_they_are(flat: tuple[lw.Mechanism, Workspace]) -> None:
     mechanism, found = flat
     made = draw(mechanism.replace(name="costs $1 and $2"), found)
-    assert made.get_suptitle() == "costs $1 and $2: what the tool reaches"
+    assert made.get_suptitle() == "costs $1 and $2: workspace of the tool"
     rendered(made, "png")
 
 

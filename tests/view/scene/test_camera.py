@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.view.scene import lay_out
 from linkwise.view.scene.camera import FIELD, camera, grid
+from linkwise.view.scene.layout import lay_out
 from support.bundled import BUNDLED
 
 

@@ -3,7 +3,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.view.scene import lay_out
+from linkwise.view.scene.layout import lay_out
 
 
 @pytest.mark.parametrize("name", ["puma560", "panda", "scara_icomatic", "slider_crank"])

@@ -6,8 +6,9 @@ import pytest
 import linkwise as lw
 from linkwise.model.shape import Shape
 from linkwise.spatial.transform import translation
-from linkwise.view.scene import Primitive, meshes
+from linkwise.view.scene import meshes
 from linkwise.view.scene.meshes import Visuals, visual_primitives
+from linkwise.view.scene.scene import Primitive
 
 trimesh = pytest.importorskip("trimesh")
 

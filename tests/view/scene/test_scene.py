@@ -7,8 +7,8 @@ import pytest
 import linkwise as lw
 from linkwise.spatial.transform import translation
 from linkwise.view.drawing.painter import Solids
-from linkwise.view.scene import Scene, build, frames_at, lay_out
-from linkwise.view.scene.scene import JOINTS, ROD, JointSign, Symbol, bar, rgb
+from linkwise.view.scene.layout import frames_at, lay_out
+from linkwise.view.scene.scene import JOINTS, ROD, JointSign, Scene, Symbol, bar, build, rgb
 from linkwise.view.scene.tessellation import SIDES, Surface, ball, box, capsule, helix, merged
 
 POLYGON = 0.5 * SIDES * np.sin(2 * np.pi / SIDES)

@@ -1,4 +1,4 @@
-"""How fast the compiled functions are on this machine."""
+"""Measure the compiled functions on this machine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MISSING = "-"
         metavar="NAME",
         multiple=True,
         shell_complete=complete_algorithm,
-        help="What to measure, by name; may be given many times. Default: seven of kinematics and dynamics.",
+        help="Algorithm to measure; may be repeated. Default: seven of kinematics and dynamics.",
     ),
 )
 def bench(description: Description, options: Options) -> Output:

@@ -1,4 +1,4 @@
-"""Everything wrong with a description file, at once."""
+"""Report all errors of a description file at once."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ Facts = dict[str, Any]
     option(
         "--against",
         metavar="OTHER",
-        help="Compare the kinematics with those of another description: a file, or a bundled robot.",
+        help="Compare the kinematics with another description: a file, or a bundled robot.",
     ),
-    option("--link", metavar="NAME", help="Where the chain of FILE ends, for --against; the tool unless stated."),
-    option("--link-against", metavar="NAME", help="Where the chain of OTHER ends; its tool unless stated."),
-    option("--tol", type=POSITIVE, default=1e-6, help="What --against calls the same, m and rad."),
+    option("--link", metavar="NAME", help="With --against: end of the chain in FILE. Default: the tool."),
+    option("--link-against", metavar="NAME", help="With --against: end of the chain in OTHER. Default: its tool."),
+    option("--tol", type=POSITIVE, default=1e-6, help="Tolerance of --against, m and rad."),
     option(
         "--dynamics",
         is_flag=True,
-        help="Let --against compare masses, gravity and friction too; it compares kinematics alone without.",
+        help="With --against: compare masses, gravity and friction too.",
     ),
     reading=True,
 )
 def check(options: Options) -> Output:
-    """Say everything that is wrong with a description FILE, each with its line; of a MOTION, the first thing.
+    """Print all errors of a description FILE with their lines, and the first error of a MOTION.
 
-    The exit status is 0 if the file can be used and 1 if not. What is odd but allowed is printed as a remark. With --against
-    it is also 1 if OTHER describes another robot: what lies between the two is printed, base, tool, signs and zeros, or
-    what differs and where. That is of kinematics alone; --dynamics compares masses, gravity and friction too.
+    The exit status is 0 if the file can be used and 1 if not. A remark reports what is doubtful but allowed. --against
+    compares the kinematics with those of OTHER; --dynamics compares masses, gravity and friction too. It prints the base,
+    tool, signs and zeros between the two, or the differences; the exit status is 1 if they differ.
 
     \b
     Examples:

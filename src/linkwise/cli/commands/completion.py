@@ -1,4 +1,4 @@
-"""The completion script of a shell."""
+"""Print the completion script of a shell."""
 
 from __future__ import annotations
 

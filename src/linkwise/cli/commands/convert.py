@@ -1,4 +1,4 @@
-"""From one description format to another."""
+"""Convert a description to another format."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from linkwise.model.formatting.table import plain
 @command(
     mechanism(),
     argument("out", type=click.Path()),
-    option("--allow-loss", is_flag=True, help="Write even if OUT leaves something out; what is lost is listed."),
-    option("--out-dialect", metavar="NAME", help="Of OUT, where both are tables; --dialect unless stated."),
+    option("--allow-loss", is_flag=True, help="Write even if OUT cannot hold everything; losses are listed."),
+    option("--out-dialect", metavar="NAME", help="Dialect of OUT, where both files are tables. Default: that of --dialect."),
 )
 def convert(description: Description, options: Options) -> Output:
     """Write MECHANISM in the format that the suffix of OUT says: .toml holds everything, .DAT, .urdf and .csv what they can.

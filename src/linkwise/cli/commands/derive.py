@@ -1,4 +1,4 @@
-"""Kinematics and dynamics as equations, in text, LaTeX, SymPy."""
+"""Derive kinematics and dynamics as equations: text, LaTeX, SymPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwise.equations import derive as deriving
 from linkwise.equations.derive import Derivation
 from linkwise.equations.equations_of_motion import algorithm_name
 from linkwise.equations.writers.latex import latex_document
-from linkwise.equations.writers.source import to_data
+from linkwise.equations.writers.sympy import to_data
 from linkwise.errors import choices
 from linkwise.files import Description
 from linkwise.mechanism import Mechanism
@@ -33,23 +33,23 @@ NARROWEST, WIDEST, WIDEST_TEXT = 60, 160, 120
     option(
         "--form",
         type=click.Choice(["recursive", "explicit", "harmonic"]),
-        help="Recursive: as it is computed fast, with named intermediate values; explicit: every element written out;"
-        " harmonic: sums of sines and cosines of sums of angles. Explicit unless stated, or recursive where there is none.",
+        help="recursive: the fastest computation, with named intermediate values; explicit: every element written out;"
+        " harmonic: sums of sines and cosines of sums of angles. Default: explicit, or recursive where there is none.",
     ),
-    option("--as", "format", type=click.Choice(FORMATS), help="How it is written; text, or what the suffix of -o says."),
+    option("--as", "format", type=click.Choice(FORMATS), help="Output format. Default: text, or that of the suffix of -o."),
     *SYMBOL_OPTIONS,
-    option("--base", is_flag=True, help="In base parameters."),
+    option("--base", is_flag=True, help="Write the equations in base parameters."),
     option(
         "--significance",
         type=Finite(0, 1, max_open=True),
         default=0.0,
-        help="Drop terms (explicit, harmonic) that are smaller than this part of the largest one of their element.",
+        help="Drop terms (explicit, harmonic) below this fraction of the largest term of their element.",
     ),
-    option("--link", metavar="NAME", help="The frame of forward_kinematics and jacobian; the tool unless stated."),
-    option("--frame", type=click.Choice(["world", "body"]), help="The axes of the jacobian; world unless stated."),
-    option("--digits", type=click.IntRange(1, 17), help="Significant digits: 6 in text, 4 in LaTeX unless stated."),
-    option("--ascii", "plain", is_flag=True, help="In text, products as * and powers as **."),
-    option("--document", is_flag=True, help="LaTeX as a whole document with a table of the symbols."),
+    option("--link", metavar="NAME", help="Link of forward_kinematics and jacobian. Default: the tool."),
+    option("--frame", type=click.Choice(["world", "body"]), help="Axes of the jacobian. Default: world."),
+    option("--digits", type=click.IntRange(1, 17), help="Significant digits. Default: 6 in text, 4 in LaTeX."),
+    option("--ascii", "plain", is_flag=True, help="In text, write products as * and powers as **."),
+    option("--document", is_flag=True, help="Write a complete LaTeX document with a table of the symbols."),
     option("-o", "--output", metavar="FILE", help="Write to a file: .txt, .md, .tex, .py or .json."),
 )
 def derive(description: Description, options: Options) -> Output:
@@ -57,7 +57,7 @@ def derive(description: Description, options: Options) -> Output:
 
     QUANTITY is M, C, g (mass matrix, Coriolis matrix, gravity: the default), fk, J, id, fd (forward kinematics, Jacobian,
     inverse and forward dynamics), Y (regressor), or the name of any other algorithm, which has the recursive form.
-    Each is checked against the compiled kernel; time and operations are printed on the error output.
+    Each is checked against the compiled kernel; time and operation counts go to standard error.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Functions as C, Python, JAX, CUDA or Rust."""
+"""Write functions as C, Python, JAX, CUDA or Rust."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from linkwise.model.formatting.table import plain
 @command(
     mechanism(),
     argument("kernels", nargs=-1, required=True, shell_complete=complete_algorithm),
-    option("--language", type=click.Choice(list(LANGUAGES)), default="c", help="What is written."),
-    option("-o", "--output", metavar="FOLDER", default=".", help="Where the files go; the current folder unless stated."),
-    option("--precision", type=click.Choice(["double", "single"]), default="double", help="Of C, CUDA and Rust."),
-    option("--option", "options", metavar="NAME=VALUE", multiple=True, help="Of the functions: frame=body, link=link3."),
-    option("--name", metavar="NAME", help="Of the files; the mechanism's unless stated."),
-    option("--prefix", metavar="TEXT", default="", help="Before the name of each function."),
+    option("--language", type=click.Choice(list(LANGUAGES)), default="c", help="Language of the code."),
+    option("-o", "--output", metavar="FOLDER", default=".", help="Folder of the files, created if needed."),
+    option("--precision", type=click.Choice(["double", "single"]), default="double", help="Precision (C, CUDA, Rust)."),
+    option("--option", "options", metavar="NAME=VALUE", multiple=True, help="Option of the functions: frame=body."),
+    option("--name", metavar="NAME", help="Name of the files, without suffix. Default: that of the mechanism."),
+    option("--prefix", metavar="TEXT", default="", help="Prefix of the name of each function."),
     *SYMBOL_OPTIONS,
-    option("--no-test", is_flag=True, help="Write no test program beside C, CUDA and Rust."),
-    option("--force", is_flag=True, help="Replace files that are there."),
+    option("--no-test", is_flag=True, help="Write no test program."),
+    option("--force", is_flag=True, help="Replace existing files."),
 )
 def export(description: Description, options: Options) -> Output:
     """Write functions of a MECHANISM as code that needs no Linkwise.
 
-    KERNELS are names such as forward_kinematics or inverse_dynamics, or short ones: fk, J, M, C, g, id, fd, Y. All go into
+    KERNELS are names such as forward_kinematics or inverse_dynamics, or short names: fk, J, M, C, g, id, fd, Y. All go into
     one file, C also gets a header, and C, CUDA and Rust a test with random points and the results that they must give.
 
     \b

@@ -1,4 +1,4 @@
-"""Joint values for a pose, or for a file of poses.
+"""Compute joint values for poses (inverse kinematics).
 
 Joint values for a pose, or for a file of poses.
 """
@@ -62,7 +62,7 @@ def targets(options: Options) -> Targets:
     Raises
     ------
     click.UsageError
-        Where there is none or more than one source of them, or an option is no pose.
+        Where there is none or more than one source of them, or an option is not a pose.
     FileError
         Where a file is wrong, with the line.
     """
@@ -70,9 +70,9 @@ def targets(options: Options) -> Targets:
     named = (("TARGETS", options.targets), ("--matrix", options.matrix), (single, single))
     sources = [name for name, value in named if value]
     if len(sources) != 1:
-        subject = f"{members(sources)} at once say" if sources else "nothing says"
+        subject = f"{members(sources)} each give a target" if sources else "the target pose is missing"
         expected = "give a file TARGETS, --matrix, or --position, one of --rpy and --quaternion, or both"
-        raise click.UsageError(f"{subject} which pose; {expected}")
+        raise click.UsageError(f"{subject}; {expected}")
     if options.rpy and options.quaternion:
         raise click.UsageError("--rpy and --quaternion both say the orientation; give one")
     counted = _letters(options.mask)
@@ -157,50 +157,43 @@ class Answer:
 @command(
     mechanism(),
     argument("targets", type=click.Path(), required=False),
-    option(
-        "--position", type=Vector("X,Y,Z", "length", 3, "m"), help="Where the tool shall be, m. Alone: in any orientation."
-    ),
+    option("--position", type=Vector("X,Y,Z", "length", 3, "m"), help="Position of the tool, m; alone: in any orientation."),
     option(
         "--rpy",
         type=Vector("R,P,Y", "angle", 3, "rad, or with deg"),
-        help="Its orientation: Rz(yaw) Ry(pitch) Rx(roll); rad, or 90deg.",
+        help="Orientation Rz(yaw) Ry(pitch) Rx(roll), rad, or degrees as in 90deg.",
     ),
-    option("--quaternion", type=Vector("W,X,Y,Z", "", 4), help="Its orientation as a quaternion of any length."),
-    option("--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices: 4 numbers a line, 4 lines a pose."),
-    option("--mask", metavar="WHAT", help="What counts: translation, rotation, all, or letters of xyzabc, such as xyc."),
+    option("--quaternion", type=Vector("W,X,Y,Z", "", 4), help="Orientation as a quaternion of any length."),
+    option("--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices, 4 numbers per line."),
+    option("--mask", metavar="WHAT", help="Constrained directions: translation, rotation, all, or letters of xyzabc."),
     option(
         "--q0",
         type=Coordinates(),
-        help="Where to start, and where joints stay that do not matter; of several solutions the nearest to it is given. "
-        "Unless stated, beside the middle of the limits, and 0 for joints that do not matter.",
+        help="Initial guess, and the values of joints that do not matter; of several solutions the nearest to it is "
+        "returned. Default: near the middle of the limits, and 0 for joints that do not matter.",
     ),
-    option("--link", metavar="NAME", help="Which link's frame goes there; the tool unless stated."),
-    option("--all", "every", is_flag=True, help="Give every solution that a closed form has."),
-    option(
-        "--fix", type=OfJoint("JOINT=VALUE"), help="With --all: a joint that is not solved for, as of seven one must be."
-    ),
-    option("--turns", is_flag=True, help="With --all: every whole turn of the joints within their limits."),
-    option(
-        "--configuration",
-        metavar="NAME=WORD,...",
-        help="With --all: only these, such as shoulder=left,elbow=up,wrist=flip.",
-    ),
-    option("--method", type=click.Choice(METHODS), default="auto", help="How to solve."),
-    option("--follow", is_flag=True, help="Start each pose of a file from the solution of the one before it."),
-    option("--limits/--no-limits", default=True, help="Whether joint limits hold."),
-    option("--seed", type=click.IntRange(0), default=0, help="Of further starts; the same gives the same."),
-    option("--tol", type=POSITIVE, default=1e-9, help="What counts as reached, m and rad."),
-    option("-o", "--output", type=OutputFile("a file of joint values", ["csv"]), help="Write all joint values there."),
+    option("--link", metavar="NAME", help="Link whose frame is brought to the pose. Default: the tool."),
+    option("--all", "every", is_flag=True, help="Print all closed-form solutions."),
+    option("--fix", type=OfJoint("JOINT=VALUE"), help="With --all: hold a joint, as seven joints need."),
+    option("--turns", is_flag=True, help="With --all: add all whole turns within the limits."),
+    option("--configuration", metavar="NAME=WORD,...", help="With --all: such as shoulder=left,elbow=up."),
+    option("--method", type=click.Choice(METHODS), default="auto", help="Solver."),
+    option("--follow", is_flag=True, help="Start each pose of a file from the solution of the previous one."),
+    option("--limits/--no-limits", default=True, help="Respect joint limits."),
+    option("--seed", type=click.IntRange(0), default=0, help="Seed of further initial guesses."),
+    option("--tol", type=POSITIVE, default=1e-9, help="Tolerance of the pose, m and rad."),
+    option("-o", "--output", type=OutputFile("a file of joint values", ["csv"]), help="File of all joint values."),
 )
 def ik(description: Description, options: Options) -> Output:
     """Find joint values that bring the tool of a MECHANISM to a pose in the world frame, or to each of a file of poses.
 
     TARGETS is a .csv whose header names x, y, z and roll, pitch, yaw or qw, qx, qy, qz, or one of these alone; m and rad
-    unless a header says [mm] or [deg]. A file such as links.csv of linkwise run will do, with --link. Solutions stay
-    within the joint limits, and each is checked by a forward pass. The exit status is 1 where a pose is not reached; the
-    nearest found is given then, and what stands in the way. Where the mechanism has loops they are kept closed.
+    unless a header says [mm] or [deg]. links.csv of linkwise run is such a file (with --link). Solutions stay
+    within the joint limits and keep loops closed, and each is verified by forward kinematics. If a pose is not reached,
+    the command prints the nearest solution and the reason, and the exit status is 1.
 
-    What counts, --mask: x, y, z are along the axes of the world, a, b, c about them. xyc suits an arm in a plane.
+    --mask selects the constrained directions: x, y, z along the axes of the world, a, b, c about them. xyc suits a planar
+    arm.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Run along a path of joint values as fast as velocities, efforts and jerks allow.
+"""Move along a path of joint values as fast as the limits allow.
 
 Run along a path of joint values as fast as velocities, efforts and jerks allow.
 """
@@ -44,17 +44,17 @@ def _joint_option(name: str, quantity: str, unless: str) -> click.Option:
     option("--tool-speed", type=POSITIVE, help="Greatest speed of the tool, m/s."),
     option("--tool-acceleration", type=POSITIVE, help="Greatest acceleration of the tool, m/s2."),
     option("--rest", "rests", multiple=True, type=click.IntRange(1), metavar="POINT", help="Stop at this point, from 1."),
-    option("--kind", type=click.Choice(KINDS), default="cubic", help="Of the spline through the points."),
-    option("--intervals", type=click.IntRange(1), default=200, help="Into how many the path is cut."),
-    option("--rate", type=POSITIVE, default=1000.0, help="Instants a second of the file."),
-    option("-o", "--output", type=OutputFile("a motion", ["csv"]), help="Where the motion goes. Default: out/NAME.csv."),
+    option("--kind", type=click.Choice(KINDS), default="cubic", help="Kind of the spline through the points."),
+    option("--intervals", type=click.IntRange(1), default=200, help="Number of intervals of the path."),
+    option("--rate", type=POSITIVE, default=1000.0, help="Samples per second in the file."),
+    option("-o", "--output", type=OutputFile("a motion", ["csv"]), help="File of the motion. Default: out/NAME.csv."),
 )
 def path(description: Description, options: Options) -> Output:
-    """Run a MECHANISM through POINTS as fast as its limits allow, from rest to rest.
+    """Move a MECHANISM through POINTS as fast as its limits allow, from rest to rest.
 
     POINTS is a .csv with the columns q1, q2, ... or q_NAME, ... in rad and m, or with [deg] and [mm] in the header, a row
-    for each point; a file of linkwise ik -o will do. A spline goes through them. Efforts count masses, gravity, motors and
-    friction. The motion is written for linkwise run, with the efforts that it takes.
+    for each point, such as the output of linkwise ik -o. A spline goes through them. Efforts include inertia, gravity,
+    motors and friction. The output file is a motion for linkwise run, with its efforts.
 
     \b
     Examples:

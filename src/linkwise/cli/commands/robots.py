@@ -1,4 +1,4 @@
-"""The bundled robots: their names, joints, and what is known of them."""
+"""List the bundled robots."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from linkwise.model.formatting.table import Table
 def robots(options: Options) -> Output:
     """List the bundled robots, which every command takes by name.
 
-    Each with its joints (R revolute, P prismatic), what is known of it beside its kinematics, and what it is. linkwise show
-    NAME --sources says where every number comes from.
+    The table has their joints (R revolute, P prismatic), their data beside the kinematics, and a description. linkwise show
+    NAME --sources prints the source of each number.
     """
     rows: list[tuple[str, ...]] = []
     data: list[dict[str, Any]] = []
@@ -25,7 +25,7 @@ def robots(options: Options) -> Output:
         known, about = _known(mechanism), linkwise.robots.summary(name)
         rows.append((name, joint_letters(mechanism), known, about))
         data.append({"name": name, "joints": joint_letters(mechanism), "known": known, "about": about})
-    table = Table((f"{len(rows)} robots",), ("name", "joints", "known", "what it is"), tuple(rows))
+    table = Table((f"{len(rows)} robots",), ("name", "joints", "data", "description"), tuple(rows))
     return Output({"robots": data}, [table])
 
 

@@ -1,4 +1,4 @@
-"""Forces and torques of a motion, as tables, files and figures."""
+"""Compute the forces and efforts of a motion (inverse dynamics)."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from linkwise.plot import curves
 from linkwise.plot.downsample import Thinned
 from linkwise.plot.rendering import rendered
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.motion import massless
 
 #: Up to this many instants, every link is printed at each.
 FEW = 3
@@ -59,7 +60,7 @@ class RunFiles:
     folder : Path
         Where.
     name : str
-        Of the .OUT file, without its suffix.
+        Name of the .OUT file, without its suffix.
     figures : str or None
         Their format, ``png`` or ``svg``; None for no figures.
     links, out : bool or None
@@ -117,6 +118,8 @@ def execute(
                 report.few = states if report.summary.count == len(states.t) <= FEW else None
             progress()
         report.remarks = [remark.message for remark in odd.report()]
+        if massless(mechanism):
+            report.remarks.append(f"no masses are given for {mechanism.name}; all forces and efforts are zero")
         try:
             for name, figure in list(figures.draw(report.summary)) if wanted.figures else ():
                 folder.write(f"{name}.{wanted.figures}", rendered(figure, str(wanted.figures)))
@@ -211,9 +214,9 @@ class _Figures:
             quantities = np.split(values, mechanism.nq + mechanism.nv * np.arange(3), axis=1)
             quantities[-1] = _without_rounding(quantities[-1], small[0])
             rows = [self._panels(title, t, v) for title, v in zip(curves.UNITS, quantities, strict=True)]
-            also = "the base and " if mechanism.floating else ""
+            also = "base and " if mechanism.floating else ""
             names = [*mechanism.names, *curves.manifold_labels(mechanism.manifold_joints)]
-            yield "joints", curves.plot(rows, names, f"{mechanism.name}: {also}the joints")
+            yield "joints", curves.plot(rows, names, f"{mechanism.name}: {also}joints")
         t, values = self._links.points()
         force, moment = map(_without_rounding, np.split(values, 2, axis=1), small[1:])
         every = range(len(mechanism.links))
@@ -221,7 +224,7 @@ class _Figures:
             [curves.Curves("force", "N", t, force, every)],
             [curves.Curves("moment\nabout the joint", "N m", t, moment, every)],
         ]
-        title = f"{mechanism.name}: magnitude of what each link receives from its parent"
+        title = f"{mechanism.name}: magnitudes of the force and moment on each link from its parent"
         yield "joint_forces", curves.plot(rows, mechanism.link_names, title)
 
     def _panels(self, title: str, t: FloatArray, values: FloatArray) -> list[curves.Curves]:
@@ -240,32 +243,32 @@ def _without_rounding(values: FloatArray, small: FloatArray | float) -> FloatArr
 @command(
     mechanism(),
     argument("motion", type=click.Path()),
-    *result_options("motion file", "Draw curves of position, speed, acceleration, effort and joint forces."),
+    *result_options("motion file", "Draw curves of position, velocity, acceleration, effort and joint forces."),
     option("--links/--no-links", default=None, help="Write links.csv. Default: up to 100,000 instants."),
     option("--out/--no-out", default=None, help="Write SpaceLib's OUT file. Default: up to 1,000 instants."),
-    option("--driven", metavar="JOINT,...", help="With closed loops: what has an effort. Default: joints with motors."),
+    option("--driven", metavar="JOINT,...", help="With closed loops: actuated joints. Default: joints with motors."),
 )
 def run(description: Description, options: Options) -> Output:
-    """Move a MECHANISM as the file MOTION says; compute where every link goes and what that takes.
+    """Compute the link motions, joint forces and motor efforts of a MECHANISM along a MOTION.
 
-    MOTION is a SpaceLib .MOT or a .csv with the columns t, q1, ..., qd1, ..., qdd1, ... in s, rad and m. Where the base
-    floats it is a .csv, with q_base_x, ..., qd_base_vx, ..., qdd_base_vx, ... too.
+    MOTION is a SpaceLib .MOT or a .csv with the columns t, q1, ..., qd1, ..., qdd1, ... in s, rad and m. With a
+    floating base it is a .csv that also has q_base_x, ..., qd_base_vx, ..., qdd_base_vx, ...
 
     \b
-    Printed: positions, velocities, accelerations, joint actions and efforts
-    (three instants at most; peaks and means of a longer motion). Written:
-      joints.csv        a row an instant: every joint's motion and effort
-      links.csv         a row an instant and link: pose, velocity, acceleration,
-                        and the force and moment it receives from its parent
-      loops.csv         with closed loops: the forces that close them
-      NAME.OUT          the same as 4x4 matrices, laid out as SpaceLib does
-      joints.png        curves of position, speed, acceleration and effort
+    The command prints positions, velocities, accelerations, joint wrenches and
+    efforts (up to three instants; peaks and means of a longer motion) and writes
+      joints.csv        a row per instant: motion and effort of each joint
+      links.csv         a row per instant and link: pose, velocity, acceleration,
+                        and the force and moment from its parent
+      loops.csv         with closed loops: the constraint forces
+      NAME.OUT          the same as 4x4 matrices, in the layout of SpaceLib
+      joints.png        curves of position, velocity, acceleration and effort
       joint_forces.png  curves of force and moment in the joints
 
-    A motion of any length needs little memory. --json gives of every joint and
-    link the least and greatest value, the peak with its time and the root mean
-    square; of three instants at most also "rows": all that the tables show. The
-    files hold every instant.
+    A motion of any length needs little memory. --json prints, for each joint
+    and link, the least and greatest value, the peak with its time and the root
+    mean square; for up to three instants also "rows", the contents of the
+    tables. The files hold every instant.
 
     \b
     Examples:
@@ -296,7 +299,7 @@ def run(description: Description, options: Options) -> Output:
 def _facts(description: Description, report: RunReport) -> dict[str, Any]:
     """The extremes of a motion, a few instants in full, and the files."""
     model, summary = description.mechanism, report.summary
-    moving = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
+    moving = {"position": "q", "velocity": "qd", "acceleration": "qdd", "effort": "tau"}
     links = len(model.links)
     return {
         "mechanism": model.name,

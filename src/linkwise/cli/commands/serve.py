@@ -1,4 +1,4 @@
-"""Run a chain at a fixed rate, its ports in reach over OPC UA."""
+"""Run a cyclic chain at a fixed rate and serve its ports over OPC UA."""
 
 from __future__ import annotations
 
@@ -50,32 +50,30 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
 
 @command(
     argument("chain", metavar="CHAIN.toml", type=click.Path(dir_okay=False), required=False),
-    option("--rate", metavar="HZ", type=Finite(1e-3, 1e5), help="Cycles a second. Default: the file's period, or 100."),
-    option("--time", "duration", metavar="S", type=Finite(0, LONGEST), help="How long, s; without it, until Ctrl-C."),
+    option("--rate", metavar="HZ", type=Finite(1e-3, 1e5), help="Cycles per second. Default: those of the file, or 100."),
+    option("--time", "duration", metavar="S", type=Finite(0, LONGEST), help="Duration, s. Default: until Ctrl-C."),
     option("--host", default="127.0.0.1", help="Address to listen at."),
-    option("--port", type=click.IntRange(0, 65535), default=4840, help="0 lets the system choose."),
-    option("--users", metavar="FILE", type=click.Path(dir_okay=False), help="Who may write; without it nobody."),
-    option("--add-user", metavar="NAME", help="Ask for a password, put the user into the file of --users, and end."),
-    option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Of --add-user."),
-    option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Of the certificate; see above."),
-    option("--publish", metavar="HZ", type=Finite(0.1, 1000), default=100.0, help="How often clients see values."),
-    option("--hold-after", metavar="S", type=Finite(1e-3, 3600), help="Zero speeds that no client wrote for so long, s."),
-    option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle; takes the right to."),
-    option(
-        "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
-    ),
-    option("--no-opcua", is_flag=True, help="Not over OPC UA."),
+    option("--port", type=click.IntRange(0, 65535), default=4840, help="Port; 0 takes any free one."),
+    option("--users", metavar="FILE", type=click.Path(dir_okay=False), help="Users with write access. Default: none."),
+    option("--add-user", metavar="NAME", help="Ask for a password, add the user to the file of --users, and end."),
+    option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Role of the user in --add-user."),
+    option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Folder of the certificate."),
+    option("--publish", metavar="HZ", type=Finite(0.1, 1000), default=100.0, help="Rate at which clients see new values."),
+    option("--hold-after", metavar="S", type=Finite(1e-3, 3600), help="Zero velocities not written for this time, s."),
+    option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle, if permitted."),
+    option("--record", metavar="FILE", type=click.Path(dir_okay=False), help="File of the last cycles, .csv or .npz."),
+    option("--no-opcua", is_flag=True, help="Serve nothing over OPC UA."),
     option(
         "--view",
         metavar="[PORT]",
         type=click.IntRange(0, 65535),
         is_flag=False,
         flag_value=8080,
-        help="Show it in the browser as it runs, at this port of this machine; 8080 by default.",
+        help="Show the chain in the browser as it runs, at this port of this machine; 8080 by default.",
     ),
-    option("--audit", metavar="FILE", type=click.Path(dir_okay=False), help="Append who wrote what, a JSON object a line."),
-    option("--expand-xacro", is_flag=True, help="The file may name a .xacro, whose expressions are then run."),
-    option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these."),
+    option("--audit", metavar="FILE", type=click.Path(dir_okay=False), help="Log of writes, a JSON object per line."),
+    option("--expand-xacro", is_flag=True, help="Allow a .xacro as the mechanism; expansion executes its expressions."),
+    option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only the ports."),
 )
 def serve(options: Options) -> Output | None:
     """Run a chain at a fixed rate; serve its ports over OPC UA, and show it in the browser.
@@ -87,13 +85,13 @@ def serve(options: Options) -> Output | None:
       linkwise serve --users users.txt --add-user anna
       linkwise serve crane.toml --users users.txt
 
-    With --certificates clients have to sign and encrypt (Basic256Sha256); an address that other machines reach,
-    --host 0.0.0.0, needs it. The folder's certificate.der and key.pem are used; where there are none they are made,
-    self-signed. The server is a process of its own, which the cycle never waits for. Connections, logins and faults are
-    logged to standard error.
+    With --certificates, which an address for other machines (--host 0.0.0.0) requires, clients have to sign and encrypt
+    (Basic256Sha256). The folder holds certificate.der and key.pem; if they do not exist, a self-signed pair is written.
+    The server is a separate process, for which the cycle never waits. Connections, logins and errors are logged to
+    standard error.
 
-    With --view a page of the browser shows the chain as it runs, to this machine alone: anybody may watch, operators may
-    drag its targets after a log-in.
+    With --view the browser on this machine shows the chain as it runs: everybody may watch, operators may drag its
+    targets after a login.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The table of a mechanism and its picture."""
+"""Print the table of a mechanism and draw its picture."""
 
 from __future__ import annotations
 
@@ -51,30 +51,28 @@ ROUNDING, NEGLIGIBLE = 1e-12, 1e-13
     option(
         "--q",
         type=Coordinates(),
-        help="Coordinates of the picture and of --dynamics, rad or m, or as 90deg and 400mm; the tool's pose is printed"
-        " there. Zero, or the limit next to it, unless given.",
+        help="Coordinates of the picture, of the printed tool pose and of --dynamics, rad or m, or as in 90deg and 400mm."
+        " Default: zero, or the limit nearest to it.",
     ),
-    option("--qd", type=Velocities(), help="Speeds for --dynamics, rad/s or m/s, or 90deg; zero unless given."),
+    option("--qd", type=Velocities(), help="Velocities of --dynamics, rad/s or m/s, or as in 90deg. Default: zero."),
     option(
         "--save",
         type=click.Path(dir_okay=False),
         help="File of the picture: .png, .svg or .pdf, or with --animate .gif or .mp4. Default: NAME.png or NAME.gif here.",
     ),
-    option(
-        "--animate", "motion", metavar="MOTION", type=click.Path(), help="Draw this motion, a .csv or .MOT, not one posture."
-    ),
-    option("--speed", type=POSITIVE, default=1.0, help="How many times faster --animate plays it."),
-    option("--picture/--no-picture", default=True, help="Whether to draw at all."),
+    option("--animate", "motion", metavar="MOTION", type=click.Path(), help="Draw this motion, a .csv or .MOT."),
+    option("--speed", type=POSITIVE, default=1.0, help="Playback speed of --animate, as a multiple of real time."),
+    option("--picture/--no-picture", default=True, help="Draw the picture."),
     option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too."),
     option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too."),
-    option("--limits", is_flag=True, help="Print how far, how fast and how hard each joint may go."),
+    option("--limits", is_flag=True, help="Print the limits of position, velocity, acceleration and effort."),
     option("--dynamics", is_flag=True, help="Print mass matrix, Coriolis, gravity and friction efforts at --q, --qd."),
-    option("--base-parameters", is_flag=True, help="Print the combinations of parameters that the efforts depend on."),
-    option("--sources", is_flag=True, help="Print where the numbers come from."),
-    option("--window", is_flag=True, help="Show the picture in a window that can be turned, instead of writing a file."),
+    option("--base-parameters", is_flag=True, help="Print the parameter combinations that efforts depend on."),
+    option("--sources", is_flag=True, help="Print the sources of the numbers."),
+    option("--window", is_flag=True, help="Show the picture in an interactive window; write no file."),
 )
 def show(description: Description, options: Options) -> Output:
-    """Print the table of a MECHANISM as people draw it by hand, and draw its picture.
+    """Print the table of a MECHANISM and draw its picture.
 
     The table states the convention in words; lengths are in m, angles in degrees. In the picture a cylinder is a revolute
     joint, a box a prismatic one, a cylinder with a helix a screw; x axes are red, y green, z blue.

@@ -1,4 +1,4 @@
-"""Simulation: free motion, or motion under the efforts of motors."""
+"""Simulate free motion, or motion under motor efforts."""
 
 from __future__ import annotations
 
@@ -72,46 +72,48 @@ def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str
 
 @command(
     mechanism(),
-    option("--time", type=POSITIVE, help="How long, s. Default: 5, or as long as the efforts of --torque are recorded."),
-    option("--dt", type=POSITIVE, default=1e-3, help="Time step; of adaptive methods, of the record, s."),
+    option("--time", type=POSITIVE, help="Duration, s. Default: 5, or that of the efforts in --torque FILE.csv."),
+    option("--dt", type=POSITIVE, default=1e-3, help="Time step, s; of adaptive methods, the interval of the record."),
     option(
         "--method",
         type=click.Choice([*INTEGRATORS, *ADAPTIVE]),
-        help="How to integrate: rk4 unless given, dop853 with stiction.",
+        help="Integration method. Default: rk4, with stiction dop853.",
     ),
-    option("--stabilization", type=click.Choice(STABILIZATIONS), default="projection", help="What keeps loops closed."),
-    option("--q", type=Coordinates(), help="Where it starts, rad or m, or degrees as in 90deg; zero unless given."),
-    option("--qd", type=Velocities(), help="Its speeds at the start, rad/s or m/s, or 90deg; zero unless given."),
+    option("--stabilization", type=click.Choice(STABILIZATIONS), default="projection", help="How loops are kept closed."),
+    option("--q", type=Coordinates(), help="Initial coordinates, rad or m, or degrees as in 90deg. Default: zero."),
+    option(
+        "--qd", type=Velocities(), help="Initial velocities, rad/s or m/s, or degrees per second as in 90deg. Default: zero."
+    ),
     option(
         "--torque",
         metavar="FILE.csv|zero|hold|gravity",
         default="zero",
         shell_complete=_complete_torque,
-        help="What the motors do: see above.",
+        help="Efforts of the motors, see above.",
     ),
-    option("--friction", type=click.Choice((*FRICTION, "none")), default="sign", help="Of the motors: see above."),
-    option("--record", type=click.IntRange(1), default=1, help="Every which step is recorded."),
-    *result_options("mechanism", "Draw positions, speeds, accelerations, efforts and energies."),
+    option("--friction", type=click.Choice((*FRICTION, "none")), default="sign", help="Friction of the motors, see above."),
+    option("--record", type=click.IntRange(1), default=1, help="Record every N-th step."),
+    *result_options("mechanism", "Draw positions, velocities, accelerations, efforts and energies."),
 )
 def simulate(description: Description, options: Options) -> Output:
     """Simulate the motion of a MECHANISM: free, or driven by its motors.
 
     \b
-    What the motors do, --torque:
-      zero       nothing
-      hold       what holds the mechanism at its start, all the time
-      gravity    what holds it wherever it is, against gravity alone
-      FILE.csv   recorded efforts: columns t and tau1 or tau_NAME, ..., such as
-                 joints.csv of linkwise run; linear between the instants
+    Efforts of the motors, --torque:
+      zero       none
+      hold       constant: those that balance gravity at the start
+      gravity    those that balance gravity at every instant
+      FILE.csv   recorded: columns t and tau1 or tau_NAME, ..., such as
+                 joints.csv of linkwise run; linear interpolation
 
     \b
     Friction of the motors, --friction:
       sign       Coulomb friction by the sign of the velocity, none at rest
-      stiction   joints stick where it holds them, and slip where it does not
-      none       no friction, viscous neither
+      stiction   joints stick and slip
+      none       no Coulomb and no viscous friction
 
-    Printed: the state at the end, and where the energy went. Written: trajectory.csv, trajectory.npz (for
-    Trajectory.load) and a figure. A base that floats starts in its origin unless --q has its coordinates too; no motor
+    The command prints the state at the end and the energy balance, and writes trajectory.csv, trajectory.npz (for
+    Trajectory.load) and a figure. A floating base starts at the origin unless --q has its coordinates too; no motor
     acts on it.
 
     \b
@@ -154,10 +156,10 @@ def _integrate(model: Mechanism, options: Options, external: FloatArray) -> Simu
     """Integrate with a force and moment (6,) on the tool; the first step is taken apart, for it compiles."""
     stiction = options.friction == "stiction"
     if stiction and options.method in INTEGRATORS:
-        raise click.ClickException(f"{options.method} goes by fixed steps; stiction needs an adaptive one, --method dop853")
+        raise click.ClickException(f"{options.method} has fixed steps; stiction needs an adaptive method, --method dop853")
     if options.method not in INTEGRATORS and not stiction and jumps(model):
         why = f"{options.method} takes ever shorter steps where Coulomb friction jumps, at rest"
-        raise click.ClickException(f"{why}; go by fixed steps (--method rk4), or --friction stiction or none")
+        raise click.ClickException(f"{why}; use fixed steps (--method rk4), or --friction stiction or none")
     recorded = None if options.torque in LAWS else _efforts(options.torque, model)
     t = _instants(options, recorded)
     torque = _torque(model, options, t, recorded, external)
@@ -202,7 +204,7 @@ def _instants(options: Options, recorded: RecordedEfforts | None) -> FloatArray:
         refuse(f"{recorded.path} holds efforts from {first:g} to {last:g} s, not for {span or dt:g} s", "--time")
     steps = round(span / dt)
     if not steps or abs(steps * dt - span) > 1e-9 * span:
-        refuse(f"{span:g} s is no multiple of the step --dt {dt:g} s", "--time")
+        refuse(f"{span:g} s is not a multiple of the step --dt {dt:g} s", "--time")
     if steps // options.record > MOST_RECORDED:
         few = -(-steps // MOST_RECORDED)
         count = steps // options.record
@@ -288,7 +290,7 @@ def _parts(
         yield f"on the tool: {action(data['external'])} (from the file)"
     fixed_step = options.method in INTEGRATORS
     torque = LAWS.get(options.torque, f"efforts from {plain(options.torque)}")
-    steps = f"in {run.steps:,} steps of" if fixed_step else "noted every"
+    steps = f"in {run.steps:,} steps of" if fixed_step else "recorded every"
     friction = "with friction" if has_friction(model) else "no friction"
     span = f"{run.steps * options.dt:g} s {steps} {options.dt:g} s"
     yield f"{plain(model.name)}: {span}, {options.method}, {torque}, {friction}"
@@ -330,5 +332,5 @@ def _joint_table(title: str, model: Mechanism, motion: Trajectory) -> Table:
         q, qd, unit = motion.q[:, k], motion.qd[:, v], "m" if is_length else "rad"
         place = (*map(short, (q[0], q[-1])), f"{short(q.min())} .. {short(q.max())}", unit)
         rows.append((name, *place, *map(short, (qd[0], qd[-1], np.abs(qd).max())), f"{unit}/s"))
-    titles = ("from", "to", "least .. greatest", "", "speed from", "to", "peak speed", "")
+    titles = ("from", "to", "least .. greatest", "", "velocity from", "to", "peak velocity", "")
     return Table([title], ["joint", *(Column(head, right=bool(head)) for head in titles)], rows)

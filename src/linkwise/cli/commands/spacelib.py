@@ -1,4 +1,4 @@
-"""SpaceLib's sample programs and data files."""
+"""Run the sample programs of SpaceLib."""
 
 from __future__ import annotations
 
@@ -420,7 +420,7 @@ def spacelib() -> None:
     bundled_argument("data"),
     bundled_argument("motion"),
     OUT,
-    option("--any-inertia", is_flag=True, help="Take inertias that no body can have."),
+    option("--any-inertia", is_flag=True, help="Accept physically impossible inertias."),
     short_help="Kinematics and inverse dynamics of a serial manipulator (7.1).",
 )
 def rob_mat(options: Options) -> Output:
@@ -489,7 +489,7 @@ def triangle(options: Options) -> Output:
 
 @command(
     option("--q", type=Vector("A,B,H"), help="Angles of the arms and h* (rad, m; or 45deg). Default: 45deg,30deg,0.5."),
-    option("--qp", type=Vector("A,B,H"), help="Their speeds (rad/s, m/s). Default: 225deg,225deg,-0.5."),
+    option("--qp", type=Vector("A,B,H"), help="Their velocities (rad/s, m/s). Default: 225deg,225deg,-0.5."),
     option("--up", is_flag=True, help="Count h* upwards, so that the gripper is at 1.5 m + h*."),
     option("--as-listed", is_flag=True, help="Take h* downwards and its speed upwards, as the manual's listing does."),
     short_help="Position and velocity of the gripper of a SCARA robot (7.4).",
@@ -546,8 +546,8 @@ def _output(result: Any, text: Any, lines: list[str] | None = None) -> Output:
 
 @command(
     argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_bundled),
-    option("--to", "folder", metavar="FOLDER", type=click.Path(), help="Copy into this folder; made if needed."),
-    option("--overwrite", is_flag=True, help="Replace files that are there already."),
+    option("--to", "folder", metavar="FOLDER", type=click.Path(), help="Copy into this folder, created if needed."),
+    option("--overwrite", is_flag=True, help="Replace existing files."),
     json=False,
     short_help="List the manual's data files, or copy them.",
 )

@@ -1,4 +1,4 @@
-"""An algorithm at many random configurations and parameters."""
+"""Compute an algorithm at many random configurations and parameters."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ class Count(ParamType):
         except ValueError:
             count = 0.0
         if count < 1 or count != int(count):
-            self.fail(f"{value!r} is no whole number above 0, such as 1000 or 1e8", param, ctx)
+            self.fail(f"{value!r} is not a whole number above 0, such as 1000 or 1e8", param, ctx)
         return int(count)
 
 
 @command(
     mechanism(),
-    option("--over", type=Ranges(), multiple=True, help="What is drawn evenly from A to B; may be repeated."),
-    option("--algorithm", default="inverse_dynamics", shell_complete=complete_algorithm, help="What is computed."),
-    option("--samples", type=Count(), default="10000", help="How many."),
-    option("--chunk", type=Count(), default="100000", help="How many at a time, in one part of the results."),
-    option("--seed", type=click.IntRange(0), default=0, help="The same seed gives the same samples."),
+    option("--over", type=Ranges(), multiple=True, help="Parameter, uniformly distributed from A to B; may be repeated."),
+    option("--algorithm", default="inverse_dynamics", shell_complete=complete_algorithm, help="Algorithm to compute."),
+    option("--samples", type=Count(), default="10000", help="Number of samples."),
+    option("--chunk", type=Count(), default="100000", help="Number of samples in one part of the results."),
+    option("--seed", type=click.IntRange(0), default=0, help="Seed of the samples."),
     option(
         "-o",
         "--output",
@@ -68,18 +68,18 @@ class Count(ParamType):
         type=click.Path(file_okay=False),
         help="Folder of the results. Default: out/NAME_sweep.",
     ),
-    option("--format", type=click.Choice(list(FORMATS)), default="parquet", help="Of the results."),
-    option("--processes", type=click.IntRange(1), help="On this machine. Default: one for each processor."),
-    option("--scheduler", metavar="ADDRESS", help="Of dask.distributed, such as tcp://10.0.0.1:8786: its workers compute."),
+    option("--format", type=click.Choice(list(FORMATS)), default="parquet", help="Format of the results."),
+    option("--processes", type=click.IntRange(1), help="Number of processes. Default: one for each processor."),
+    option("--scheduler", metavar="ADDRESS", help="Scheduler of dask.distributed, such as tcp://10.0.0.1:8786."),
 )
 def sweep(description: Description, options: Options) -> Output:
-    """Compute an algorithm of a MECHANISM at random samples: of configurations, and of its parameters.
+    """Compute an algorithm of a MECHANISM at random samples of configurations and parameters.
 
     NAME is mass:LINK (kg), payload (a point mass in the tool, kg), q:JOINT, qd:JOINT, qdd:JOINT or tau:JOINT, or a symbol of
-    the mechanism. Coordinates that are not named are spread over their limits; velocities, accelerations and efforts are
-    zero.
+    the mechanism. Other coordinates are uniformly distributed over their limits; other velocities, accelerations and efforts
+    are zero.
 
-    A run that was stopped is continued by the same command: chunks that are in the folder are not computed again.
+    The same command continues a run that was stopped: existing chunks in the folder are not computed again.
 
     \b
     Examples:

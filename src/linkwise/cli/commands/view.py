@@ -1,4 +1,4 @@
-"""In the browser: sliders, a target to drag, motions played."""
+"""Show a mechanism or a motion in the browser."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from linkwise.view.scene.meshes import Visuals
 @command(
     mechanism(),
     argument("motion", type=click.Path(), required=False),
-    option("--q", type=Coordinates(), help="Coordinates to begin with, rad or m, or degrees as in 90deg."),
-    option("--host", default="127.0.0.1", help="Address to bind to; 0.0.0.0 lets others look too."),
-    option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes any. Default: 8080 or the next free one."),
-    option("--open", "opened", is_flag=True, help="Open the page in the browser, too."),
+    option("--q", type=Coordinates(), help="Initial coordinates, rad or m, or degrees as in 90deg."),
+    option("--host", default="127.0.0.1", help="Address to listen at; 0.0.0.0 admits other machines."),
+    option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes any free one. Default: 8080 or the next free one."),
+    option("--open", "opened", is_flag=True, help="Open the page in the browser."),
     option(
         "--export",
         "page",
         metavar="PAGE.html",
         type=OutputFile("a page", ["html", "htm"]),
-        help="Write one file that plays the motion in any browser, without a network, and serve nothing.",
+        help="Write one file that plays the motion in any browser, without a network; serve nothing.",
     ),
 )
 def view(description: Description, options: Options) -> Output | None:
-    """Show a MECHANISM in a page of the browser, and play a MOTION if there is one.
+    """Show a MECHANISM in the browser, and play a MOTION.
 
-    The page has a slider for every joint, a target that any link follows when it is dragged, also through closed loops,
+    The page has a slider for each joint, a target that a link follows when it is dragged, also through closed loops,
     the mechanism's table, and switches for frames, names and meshes. A MOTION, as `linkwise run` takes it, is played at any
-    speed beside curves of position, speed and effort. The page is for this machine alone unless --host says otherwise;
+    speed beside curves of position, velocity and effort. The page is for this machine alone unless --host says otherwise;
     pages of other origins are refused. Ctrl-C ends it.
 
     \b

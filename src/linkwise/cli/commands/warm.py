@@ -1,4 +1,4 @@
-"""Filling the cache with the machine code that loops over bodies."""
+"""Compile the functions that loop over bodies into the cache."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from linkwise.model.formatting.table import plain
 
 @command()
 def warm(options: Options) -> Output:
-    """Compile the functions that loop over bodies, once for all mechanisms, and keep them.
+    """Compile the functions that loop over bodies, once for all mechanisms, and store them in the cache.
 
-    A mechanism of many bodies, seen for the first time, then answers without compiling anything. Functions of small
-    mechanisms are compiled for each, when they are first called.
+    A new mechanism of many bodies then needs no compiling. Functions of small mechanisms are compiled for each mechanism
+    at their first call.
     """
     place = cache.directory()
     if place is None:

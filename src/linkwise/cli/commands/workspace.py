@@ -1,4 +1,4 @@
-"""What it reaches and how well it moves there, as a picture."""
+"""Compute the reachable region and the manipulability in it."""
 
 from __future__ import annotations
 
@@ -40,42 +40,42 @@ class Direction(ParamType):
         """Read the direction."""
         direction = DIRECTIONS.get(value) or numbers(value, "--pointing", [""] * 3)
         if len(direction) != 3 or not any(direction):
-            refuse(f"{value!r} is no direction; expected X,Y,Z, up or down", "--pointing")
+            refuse(f"{value!r} is not a direction; expected X,Y,Z, up or down", "--pointing")
         return direction
 
 
 @command(
     mechanism(),
     option("-o", "--output", metavar="FILE", help="The picture: .png, .svg or .pdf. Default: NAME_workspace.png here."),
-    option("--picture/--no-picture", default=True, help="Whether to draw at all."),
-    option("--plane", type=click.Choice(PLANES), default="auto", help="What is drawn; auto suits the mechanism."),
-    option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="What the colours show."),
+    option("--picture/--no-picture", default=True, help="Draw the picture."),
+    option("--plane", type=click.Choice(PLANES), default="auto", help="Plane of the picture."),
+    option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="Quantity that the colours show."),
     option(
         "--mask",
         type=click.Choice(["translation", "rotation", "all"]),
         default="translation",
-        help="Which motion the manipulability is of.",
+        help="Motion of which the manipulability is computed.",
     ),
-    option("--link", metavar="NAME", help="Whose frame moves about; the tool unless stated."),
-    option("--pointing", type=Direction(), help="Only postures count whose z axis points there."),
-    option("--within", type=Angle(), default="10deg", help="How far beside it the axis may point."),
+    option("--link", metavar="NAME", help="Link whose frame is examined. Default: the tool."),
+    option("--pointing", type=Direction(), help="Count only configurations whose z axis has this direction."),
+    option("--within", type=Angle(), default="10deg", help="Tolerance of --pointing."),
     option(
         "--range",
         "ranges",
         type=OfJoint("JOINT=A,B", "JOINT=LEAST,GREATEST", 2),
         multiple=True,
-        help="A range for a joint instead of its limits.",
+        help="Range of a joint in the place of its limits; may be repeated.",
     ),
-    option("--limits/--no-limits", default=True, help="Whether turning joints keep their limits."),
-    option("--samples", type=click.IntRange(1000), help="Random postures to try. Default: 500,000; with loops 10,000."),
-    option("--cells", type=click.IntRange(16, 400), default=160, help="Cells along the longer side."),
-    option("--seed", type=click.IntRange(0), default=0, help="The same seed gives the same."),
+    option("--limits/--no-limits", default=True, help="Respect the limits of revolute joints."),
+    option("--samples", type=click.IntRange(1000), help="Random configurations. Default: 500,000; with loops 10,000."),
+    option("--cells", type=click.IntRange(16, 400), default=160, help="Number of cells along the longer side."),
+    option("--seed", type=click.IntRange(0), default=0, help="Seed of the random configurations."),
 )
 def workspace(description: Description, options: Options) -> Output:
-    """Find what a MECHANISM reaches: how far, how much room, where it moves well and where badly.
+    """Compute the workspace of a MECHANISM: its extent, its volume, and the manipulability in it.
 
     Manipulability is the product of the singular values of the Jacobian: zero where the mechanism is singular. In the
-    picture each cell has the colour of the best posture found in it. By itself it shows what is reached in a plane through
+    picture each cell has the colour of the best configuration found in it. By default the picture shows a plane through
     the axis of the first joint, and the view along that axis.
 
     \b
@@ -112,8 +112,8 @@ def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
     if math.isfinite(region.radius[0]):
         extents["from the first axis"] = region.radius
     extents |= dict(zip("xyz", region.bounds.T.tolist(), strict=True))
-    tried = f"{region.samples:,} random postures, and better ones sought from them"
-    title = f"{plain(model.name)}: what {plain(region.frame)} reaches ({tried})"
+    tried = f"{region.samples:,} random configurations, then refined"
+    title = f"{plain(model.name)}: reachable region of {plain(region.frame)} ({tried})"
     lengths = [Column(name, write=_metres) for name in ("least", "greatest")]
     yield Table([title], ["", *lengths, ""], [(name, low, high, "m") for name, (low, high) in extents.items()])
     yield _room(region)
@@ -127,7 +127,7 @@ def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
     yield Table([f"manipulability of {_motion(region)}"], ["", "best", "worst", ""], rows)
     if math.isfinite(region.near_singular):
         share = f"{100 * region.near_singular:.2g} %" if region.near_singular else "none"
-        yield f"{share} of all postures have less than a hundredth of the best, near singular ones"
+        yield f"{share} of the configurations are near singular: below a hundredth of the best manipulability"
 
 
 def _metres(value: float) -> str:
@@ -136,16 +136,16 @@ def _metres(value: float) -> str:
 
 def _motion(region: Workspace) -> str:
     motion = {"translation": "position", "rotation": "orientation", "all": "position and orientation"}[region.mask]
-    return f"the {motion} ({region.freedoms} {'direction' if region.freedoms == 1 else 'directions at once'})"
+    return f"the {motion} ({region.freedoms} {'direction' if region.freedoms == 1 else 'directions'})"
 
 
 def _room(region: Workspace) -> str:
     """Say how much room there is, and how that was found."""
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
-        return f"{measure} {region.size:.4g} {unit}, give or take {region.size_error:.1g} (by random places, aimed at)"
+        return f"{measure} {region.size:.4g} {unit} ± {region.size_error:.1g} (share of random places that are reached)"
     stays = ("in one point", "on a curve: there is no area and no volume", "on a surface, curved or aslant: no volume")
-    return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "its volume is too thin to be counted"
+    return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "the region is too thin for a volume"
 
 
 def _facts(model: Mechanism, region: Workspace) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from linkwise.control.cycle.setpoints import (
     cones,
 )
 from linkwise.control.keep_clear import KeepClear
-from linkwise.control.limits import Pace
+from linkwise.control.limits.path_scaling import Pace
 from linkwise.control.limits.stop_feasibility import length
 from linkwise.control.tangent import block_count, blocks, integrate
 from linkwise.kernel import Kernel, trace
@@ -121,7 +121,7 @@ class CycleOutputs:
         limited_row : dict of str to slice
             Where the parts of a row of `Pace` are.
         *inputs : ndarray
-            The inputs (I,) without what is no number; flags, the first of which counts those; the rows of the solver for now
+            The inputs (I,) without NaN; flags, the first of which counts the NaN; the rows of the solver for now
             and for the end of the cycle; the same as far as the limits of speeds let them, rows of `Pace`; joint speeds
             (nv,) by the Jacobian; what the second row would be without joint speeds and velocity constraints (nq,); the
             numbers of the problem, now and at the end; what the last cycle gave out (2, nq), solved and predicted values;

@@ -305,9 +305,9 @@ class Layout:
             yield _out(f"{end}.solved_rotation", "1", "rotation of the end for the solved values", (3, 3))
             yield _out(f"{end}.predicted_position", "m", "end at the start of the next cycle, from the start", (3,))
             yield _out(f"{end}.world_position", "m", "solved end, in the world", (3,))
-            for method, said in METHODS.items():
-                yield _out(f"{end}.calculated_velocity.{method}", "m/s", f"velocity of the end, {said}", (3,))
-                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", f"its angular velocity, {said}", (3,))
+            for method, words in METHODS.items():
+                yield _out(f"{end}.calculated_velocity.{method}", "m/s", f"velocity of the end, {words}", (3,))
+                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", f"its angular velocity, {words}", (3,))
         for constraint in self.constraints:
             if isinstance(constraint, KeepClear):  # (side by side: the cycle writes both)
                 yield _out(f"{constraint.name}.distance", "m", "least distance of shapes at the solved values")
@@ -397,7 +397,7 @@ class JointValues:
     Parameters
     ----------
     layout : Layout
-        Of the chain.
+        Layout of the chain.
 
     Attributes
     ----------
@@ -422,7 +422,7 @@ class JointValues:
             tree = layout.tree
             self._words = {
                 "q": f"nq = {tree.nq} numbers: {', '.join(tree.coordinate_names)}",
-                "qd": f"nv = {tree.nv} numbers: {', '.join(tree.speed_names)}",
+                "qd": f"nv = {tree.nv} numbers: {', '.join(tree.velocity_names)}",
             }
 
     def feed(self, ports: Ports, q: npt.ArrayLike, qd: npt.ArrayLike | None) -> None:

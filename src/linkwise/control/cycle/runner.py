@@ -82,7 +82,7 @@ class Cycle:
     def reset(self, q0: FloatArray) -> None:
         """Begin again at rest, with the outputs of the chain where it stands.
 
-        An input that is no number is replaced as `Layout.stand_ins` says.
+        An input that is not a number is replaced as `Layout.stand_ins` says.
         """
         parts = self.parts
         self.memory[:], self._held[:] = 0.0, 0.0

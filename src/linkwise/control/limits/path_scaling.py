@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control.limits.cone_limits import Cones
-from linkwise.control.limits.point_motion import ClosedCandidate, LoopProjection, Pair, Points
+from linkwise.control.limits.point_motion import ClosedCandidate, Cones, LoopProjection, Pair, Points
 from linkwise.control.limits.stop_feasibility import (
     LIMITS,
     SLOWEST,
@@ -185,7 +184,7 @@ class BracketSearch:
 
 
 def _below(margin: Any) -> Any:
-    """The margin of an end that does not fit: below zero, bounded, also where it is no number."""
+    """The margin of an end that does not fit: below zero, bounded, also where it is not a number."""
     return select(-1e-9 - margin, select(margin + 1e6, margin, -1e6), select(-margin, -1e-9, -1.0))
 
 
@@ -347,7 +346,7 @@ class CandidateStep:
         stops += [joint_margin(limits, speed, brake) for limits, speed in joint_limits]
         room = row.room(here, tangent, brake)
         ahead = self._ahead(row, here, tangent, brake, velocities)
-        sound = select(1e300 - squared(here), 1.0, -1.0)  # what is no number, or beyond all numbers, is refused
+        sound = select(1e300 - squared(here), 1.0, -1.0)  # what is not a number, or beyond all numbers, is refused
         onward = smallest([sound, faster, *stops, room, ahead, 1.0 - brake.stop_distance * self.points.turning(tangent)])
         hard: Any = room
         if self.closures:
@@ -433,7 +432,7 @@ class Pace:
         Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in the input row. ``"base"`` is
         the origin of the world.
     backend : {"llvm", "numpy"}, optional
-        How it is computed; LLVM wherever llvmlite is installed.
+        Back end; LLVM wherever llvmlite is installed.
 
     Attributes
     ----------
@@ -515,7 +514,7 @@ class Pace:
         return self._rest.copy()
 
     def run(self, inputs: FloatArray, out: FloatArray) -> None:
-        """Do one cycle for each row: (..., `row`) to (..., `made_row`)."""
+        """Do one cycle for each row: (..., `row`) to (..., `output_row`)."""
         shape = inputs.shape[:-1]
         with np.errstate(all="ignore"):
             row = self._prepare.ufunc(inputs)
@@ -523,7 +522,7 @@ class Pace:
         out[...] = rows[..., : self.output_row]
 
     def steps(self, inputs: FloatArray, outputs: FloatArray) -> list[KernelCall | Copy]:
-        """The same as steps of a `Sequence`, for rows (B, `row`) and (B, `made_row`) that stay where they are."""
+        """The same as steps of a `Sequence`, for rows (B, `row`) and (B, `output_row`) that stay where they are."""
         rows = len(inputs)
         row, searched = np.empty((rows, self._prepare.tape.outputs["row"][0])), np.empty((rows, self._found))
         fixed = (np.zeros((rows, self.n)), np.zeros((rows, 0, self.n)), np.zeros((rows, 1)))

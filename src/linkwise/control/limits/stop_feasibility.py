@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.control.limits.cone_limits import Cones
-from linkwise.control.limits.point_motion import LoopProjection, Points
+from linkwise.control.limits.point_motion import Cones, LoopProjection, Points
 from linkwise.control.tangent import block_count, blocks
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.kinematics.configuration import difference
@@ -56,12 +55,12 @@ class PointLimits:
 
 
 def lower(a: Any, b: Any) -> Any:
-    """The smaller of two scalars; the second where one is no number."""
+    """The smaller of two scalars; the second where one is not a number."""
     return select(b - a, a, b)
 
 
 def upper(a: Any, b: Any) -> Any:
-    """The greater of two scalars; the second where one is no number."""
+    """The greater of two scalars; the second where one is not a number."""
     return select(a - b, a, b)
 
 

@@ -82,7 +82,7 @@ def base_parameters(
     mechanism : Mechanism
         Its masses and inertias may be unknown (zero); what counts is its geometry, its gravity and which joints have motors.
     seed : int
-        Of the random motions, not negative.
+        Seed of the random motions, not negative.
     resting : bool
         Whether joints rest in some of the motions. Without rest, Coulomb friction of a joint that always feels the same load
         cannot be distinguished from that load, and is grouped with it: what a record of moving joints can show.

@@ -1,7 +1,7 @@
-"""The fewest combinations of inertial parameters that determine all efforts, from what is felt of each body.
+"""The fewest combinations of inertial parameters that determine all efforts, from the identifiable parameters of each body.
 
 Bodies are taken from the tips to the base. Of the parameters gathered on a body as many are kept as there are conditions on
-what is felt of it (`linkwise.dynamics.base_parameters.identifiability`); the rest moves with the parent alike, and is
+those that have an effect (`linkwise.dynamics.base_parameters.identifiability`); the rest moves with the parent alike, and is
 gathered there.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.dynamics.base_parameters.identifiability import TEN, Felt, Quantities, passed_on
+from linkwise.dynamics.base_parameters.identifiability import TEN, IdentifiabilityConditions, Quantities, passed_on
 from linkwise.dynamics.base_parameters.row_reduction import INDEPENDENT, Point, at, reduced, tidied
 from linkwise.model.body import Bodies
 from linkwise.model.parameters import MOTOR
@@ -101,7 +101,11 @@ def rotor_speeds(bodies: Bodies) -> tuple[int, ...]:
 
 
 def grouped(
-    bodies: Bodies, columns: ParameterColumns, conditions: Sequence[Felt], load: Sequence[float], point: Point
+    bodies: Bodies,
+    columns: ParameterColumns,
+    conditions: Sequence[IdentifiabilityConditions],
+    load: Sequence[float],
+    point: Point,
 ) -> tuple[Array, npt.NDArray[np.int64]]:
     """Find the base parameters.
 
@@ -111,8 +115,8 @@ def grouped(
         The moving bodies; only their geometry counts.
     columns : Columns
         What is to be grouped.
-    conditions : sequence of Felt
-        What is felt of each body.
+    conditions : sequence of IdentifiabilityConditions
+        Conditions of each body for its identifiable parameters.
     load : sequence of float
         For each body, what its constant load is multiplied by to be an effort of its joint.
     point : mapping
@@ -171,7 +175,8 @@ def _told(conditions: Array, gathered: Array, block: Block | None, point: Point)
 def _echelon(conditions: Array, block: Block, point: Point) -> tuple[Array, list[int]]:
     """The reduced echelon form (r, 10) of conditions A on a link with symbols, and the columns that lead.
 
-    From what is not felt, of which there is less: vectors x with A x = 0, brought to 1 in the columns that do not lead.
+    From the parameters without effect, which are fewer: vectors x with A x = 0, scaled to 1 in the columns that do not
+    lead.
     """
     _, singular, basis = np.linalg.svd(conditions)
     hidden = reduced(basis[int((singular > INDEPENDENT).sum()) :], range(TEN), {})[0]

@@ -1,4 +1,4 @@
-"""What of a body's inertia is felt at the joints: linear conditions, from the motions that the joints before it allow.
+"""Identifiable inertial parameters of a body: linear conditions, from the motions that the joints before it allow.
 
 The energies of a mechanism are linear in the inertial parameters. Parameters have no effect on the efforts exactly if the
 kinetic energy that they bring vanishes, and their potential energy is constant, in all configurations and at all speeds. For
@@ -106,8 +106,8 @@ class Quantities:
 
 
 @dataclass(frozen=True)
-class Felt:
-    """What is felt of one body.
+class IdentifiabilityConditions:
+    """Linear conditions for the parameters of one body that have an effect on the efforts.
 
     Attributes
     ----------
@@ -131,26 +131,28 @@ class _Reach:
     changes: Array
 
 
-def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence[int], point: Point) -> list[Felt]:
-    """What is felt of each body.
+def identifiability_conditions(
+    bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence[int], point: Point
+) -> list[IdentifiabilityConditions]:
+    """Conditions of each body for its identifiable parameters.
 
     Parameters
     ----------
     bodies : Bodies
         The moving bodies; only their geometry counts.
     gravity : ndarray (3,)
-        Of any length, or zero.
+        Gravity of any length, or zero.
     rotors : sequence of int
         The speeds that drive a rotor on a link.
     loaded : sequence of int
-        The speeds at which a constant load is not to be counted as felt, because friction is felt alike.
+        The velocities at which a constant load does not count, because friction has the same effect.
     point : mapping
         A random number for each symbol of the geometry.
     """
     known = Quantities(tuple(rotors))
     ground = _ground(known, gravity)
     reaches: list[_Reach] = []
-    results: list[Felt] = []
+    results: list[IdentifiabilityConditions] = []
     for body in bodies.bodies:
         parent = reaches[body.parent] if body.parent >= 0 else ground
         conditions, reach = _jointed(known, body, parent, body.speed in loaded, point)
@@ -168,7 +170,9 @@ def _ground(known: Quantities, gravity: Array) -> _Reach:
     return _Reach(motions, squares[squares.any(axis=1)], array(weight), np.zeros((0, known.count)))
 
 
-def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point) -> tuple[Felt, _Reach]:
+def _jointed(
+    known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point
+) -> tuple[IdentifiabilityConditions, _Reach]:
     """A body on a joint: see the module's text."""
     m, place = len(known.rotors), known.rotors.index(body.speed) if body.speed in known.rotors else None
     down, six = passed_on(known, body).T, _seen(body.placement)
@@ -203,7 +207,7 @@ def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point:
         weight,
         independent(np.concatenate([changes, pulls, pull]), point),
     )
-    return Felt(independent(conditions, point), constant), reach
+    return IdentifiabilityConditions(independent(conditions, point), constant), reach
 
 
 def passed_on(known: Quantities, body: Body) -> Array:

@@ -1,4 +1,4 @@
-"""The dynamic model in base parameters: the moving bodies with one symbol for each parameter that is felt."""
+"""The dynamic model in base parameters: the moving bodies with one symbol for each parameter that has an effect."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class BaseBodies:
         The elements of the inertias are 0.0 or sums of base parameters, with coefficients 1, -1 and 1/2 (with
         ``second_moments`` 1 and -1); so are the rotors' own inertias.
     names : tuple of str
-        Of the base parameters that are not zero (b,): ``"XXR2"``, about the frame of the body. Without the R it is a
+        Names of the base parameters that are not zero (b,): ``"XXR2"``, about the frame of the body. Without the R it is a
         parameter of the link, with no other grouped.
     matrix : ndarray (b, P)
         How they come from all parameters.
@@ -101,7 +101,7 @@ class BaseBodies:
         Parameters
         ----------
         name : {"inverse_dynamics", "bias_torque", "gravity_torque", "mass_matrix"}
-            Of the algorithm.
+            Name of the algorithm.
         backend : {"llvm", "numpy"}, optional
             How it is computed.
 
@@ -165,8 +165,8 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     there = [_is_there(parts) for parts in _products(rows, values)]
     symbols = blank(start + len(MOTOR) * len(tree.drives))
     called = _labels(moving, names, rows, columns, len(symbols), SECOND if second_moments else LINK)
-    for column, name, felt in zip(columns, called, there, strict=True):
-        if felt:
+    for column, name, present in zip(columns, called, there, strict=True):
+        if present:
             symbols[column] = parameter(name)
     tens = [symbols[len(LINK) * k :][: len(LINK)] for k in range(len(moving.bodies))]
     bodies = [replace(body, inertia=_pseudo(ten, second_moments)) for body, ten in zip(moving.bodies, tens, strict=True)]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.dynamics.base_parameters.grouping import grouped, rotor_speeds
-from linkwise.dynamics.base_parameters.identifiability import Felt, felt
+from linkwise.dynamics.base_parameters.identifiability import IdentifiabilityConditions, identifiability_conditions
 from linkwise.dynamics.base_parameters.regressor_columns import RegressorProblem, problem_of, symbolic_geometry
 from linkwise.dynamics.base_parameters.row_reduction import Point, at, reduced
 from linkwise.errors import ArgumentError
@@ -141,7 +141,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     -----
     From the tips to the base, what the joint of a body does not feel of it moves to its parent (M. Gautier, W. Khalil,
     "Direct calculation of minimum set of inertial parameters of serial robots", IEEE Trans. Robotics and Automation 6(3),
-    1990). What is felt is decided by the motions that the joints before it allow, see
+    1990). Which parameters have an effect follows from the motions that the joints before it allow, see
     `linkwise.dynamics.base_parameters.identifiability`. Parameters are taken from the base to the tips, and what depends on
     those before is grouped with them. With symbols this holds for all values of them but special ones: an angle that happens
     to be right may leave fewer.
@@ -200,17 +200,21 @@ def points_for(tree: Tree) -> list[Point]:
     return [dict(zip(symbols, rng.uniform(0.3, 1.3, len(symbols)).tolist(), strict=True)) for _ in range(POINTS)]
 
 
-def _conditions(tree: Tree, problem: RegressorProblem, loaded: Sequence[int], plain: bool) -> list[Felt]:
-    """What is felt of each body: in numbers wherever that depends on no symbol."""
+def _conditions(
+    tree: Tree, problem: RegressorProblem, loaded: Sequence[int], plain: bool
+) -> list[IdentifiabilityConditions]:
+    """Conditions of each body: in numbers wherever they depend on no symbol."""
     result, gravity, rotors = problem.built, problem.gravity, rotor_speeds(problem.built)
     if plain:
-        return felt(result, gravity, rotors, loaded, {})
+        return identifiability_conditions(result, gravity, rotors, loaded, {})
     points = points_for(tree)
-    several = [felt(_bodies_at(result, point), at(gravity, point), rotors, loaded, {}) for point in points]
+    several = [
+        identifiability_conditions(_bodies_at(result, point), at(gravity, point), rotors, loaded, {}) for point in points
+    ]
     same = [_agreeing(item) for item in zip(*several, strict=True)]
     if all(same):
         return [item for item in same if item is not None]
-    exact = felt(result, gravity, rotors, loaded, points[0])
+    exact = identifiability_conditions(result, gravity, rotors, loaded, points[0])
     return [fixed or item for fixed, item in zip(same, exact, strict=True)]
 
 
@@ -224,14 +228,14 @@ def _bodies_at(moving: Bodies, point: Point) -> Bodies:
     return replace(moving, bodies=tuple(bodies))
 
 
-def _agreeing(several: Sequence[Felt]) -> Felt | None:
+def _agreeing(several: Sequence[IdentifiabilityConditions]) -> IdentifiabilityConditions | None:
     """The conditions on a body, if they are the same at all points."""
     rows = [reduced(item.rows, range(item.rows.shape[1]), {})[0] for item in several]
     constants = [np.zeros(0) if item.constant is None else item.constant for item in several]
     for result in (rows, constants):
         if any(other.shape != result[0].shape or np.abs(other - result[0]).max(initial=0.0) > 1e-9 for other in result[1:]):
             return None
-    return Felt(_whole(rows[0]), None if several[0].constant is None else _whole(constants[0]))
+    return IdentifiabilityConditions(_whole(rows[0]), None if several[0].constant is None else _whole(constants[0]))
 
 
 def _whole(values: Array) -> Array:

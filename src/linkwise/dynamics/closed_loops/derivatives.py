@@ -96,11 +96,11 @@ def closed_inverse_dynamics_derivatives(
     *,
     name: str = "closed_inverse_dynamics_derivatives",
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Derivatives of the efforts of the driven coordinates by these coordinates, their speeds and their accelerations.
+    """Derivatives of the efforts of the driven coordinates by these coordinates, their velocities and accelerations.
 
-    Loops stay closed: the passive coordinates follow, so their speeds and accelerations change with the driven coordinates
-    too. With G as in `reduced_mass_matrix`, G' (d(tau of the tree) - d(J') f) remains of the differentiated equations, for
-    G' J' = 0 (A. Jain, *Robot and Multibody Dynamics*, 2011, chapter 11). Exact.
+    Loops stay closed: the passive coordinates follow, so their velocities and accelerations change with the driven
+    coordinates. With G as in `reduced_mass_matrix`, G' (d(tau of the tree) - d(J') f) remains of the differentiated
+    equations, for G' J' = 0 (A. Jain, *Robot and Multibody Dynamics*, 2011, chapter 11). Exact.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def closed_inverse_dynamics_derivatives(
     q : (..., nq) array_like
         Coordinates with loops closed, rad or m.
     qd, qdd : (..., nv) array_like
-        Speeds and accelerations that keep them closed.
+        Velocities and accelerations that keep them closed.
     driven : sequence of int or str, optional
         As many coordinates as there are degrees of freedom, by name or by the index of their speed; by default those with
         motors.

@@ -46,7 +46,7 @@ def closed_inverse_dynamics(
     q : (..., nq) array_like
         Coordinates with loops closed, rad or m.
     qd, qdd : (..., nv) array_like
-        Speeds and accelerations that keep them closed.
+        Velocities and accelerations that keep them closed.
     driven : sequence of int or str, optional
         The coordinates that have an effort, by name or by the index of their speed; by default those with motors. The
         others have none beside their own friction.
@@ -90,7 +90,7 @@ def efforts_at(
     name: str,
     acting: npt.ArrayLike = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return `closed_inverse_dynamics` with the indices of the driven speeds; none is driven where there are none.
+    """Return `closed_inverse_dynamics` with the indices of the driven velocities; none is driven where there are none.
 
     Efforts ``acting`` (..., nv) are there beside those of the drives.
     """
@@ -114,7 +114,7 @@ def efforts_at(
 def closed_rates(
     mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, name: str, **rates: npt.ArrayLike
 ) -> tuple[FloatArray, ...]:
-    """Speeds qd, and accelerations qdd where they are there, as arrays (..., nv).
+    """Velocities qd, and accelerations qdd where they are there, as arrays (..., nv).
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _check_supported(
     gap, size = (np.asarray(np.linalg.norm(part, axis=-1)) for part in (left, needed))
     wrong = ~(gap <= LEFT * size + REST * inertia)
     if wrong.any():
-        names = ", ".join(repr(mechanism.speed_names[k]) for k in at) or "none"
+        names = ", ".join(repr(mechanism.velocity_names[k]) for k in at) or "none"
         raise ArgumentError(
             f"{name}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first_index(wrong)}: of"
             f" efforts of {size[wrong][0]:.3g} N m (forces at the longest offset), {gap[wrong][0]:.3g} are left that they"

@@ -72,7 +72,7 @@ def closed_joint_wrenches(
     q : (..., nq) array_like
         Coordinates with loops closed, rad or m.
     qd, qdd : (..., nv) array_like
-        Speeds and accelerations that keep them closed.
+        Velocities and accelerations that keep them closed.
     driven : sequence of int or str, optional
         The coordinates that have an effort: see `closed_inverse_dynamics`.
     external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional

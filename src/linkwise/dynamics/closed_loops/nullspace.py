@@ -108,9 +108,9 @@ class DrivenMotions:
     freedom : LoopFreedom
         The motions that the loops allow.
     at : list of int
-        Indices of the driven speeds.
+        Indices of the driven velocities.
     map : ndarray (..., nv, m)
-        G, with qd = G u of the driven speeds u (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 8.11).
+        G, with qd = G u of the driven velocities u (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 8.11).
     """
 
     freedom: LoopFreedom
@@ -146,7 +146,7 @@ def driven_motions(
     drives = free.basis[..., at, :]
     stuck = ~(np.linalg.svd(drives, compute_uv=False)[..., -1] > SINGULAR)
     if stuck.any():
-        names = ", ".join(repr(mechanism.speed_names[k]) for k in at)
+        names = ", ".join(repr(mechanism.velocity_names[k]) for k in at)
         raise ArgumentError(
             f"{name}: {names} cannot drive {mechanism.name!r} at q{first_index(stuck)}: it moves while they rest"
         )
@@ -181,7 +181,7 @@ def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | Non
         if not results:
             raise ArgumentError(
                 f"{name}: driven is missing, and {mechanism.name!r} has no motors; expected driven=[...]"
-                f" with some of {members(mechanism.speed_names)}"
+                f" with some of {members(mechanism.velocity_names)}"
             )
         return results
     names = [driven] if isinstance(driven, (str, int, np.integer)) else list(driven)
@@ -198,13 +198,13 @@ def refuse_driven(mechanism: Tree, driven: object, name: str) -> None:
 
 
 def _speed(mechanism: Tree, joint: object, name: str) -> int:
-    if isinstance(joint, str) and joint in mechanism.speed_names:
-        return mechanism.speed_names.index(joint)
+    if isinstance(joint, str) and joint in mechanism.velocity_names:
+        return mechanism.velocity_names.index(joint)
     whole = isinstance(joint, (int, np.integer)) and not isinstance(joint, bool)
     if whole and -mechanism.nv <= int(joint) < mechanism.nv:  # type: ignore[call-overload]
         return int(joint) % mechanism.nv  # type: ignore[call-overload, no-any-return]
     raise ArgumentError(
-        f"{name}: driven has {joint!r}; expected {choices(mechanism.speed_names)}, or indices 0 to {mechanism.nv - 1}"
+        f"{name}: driven has {joint!r}; expected {choices(mechanism.velocity_names)}, or indices 0 to {mechanism.nv - 1}"
     )
 
 
@@ -213,8 +213,8 @@ def reduced_mass_matrix(
 ) -> FloatArray:
     """Mass matrix (..., m, m) in the driven coordinates: with u their speeds, the kinetic energy is u' M u / 2.
 
-    It is G' M G, with qd = G u what the loops make of the driven speeds (R. Featherstone, *Rigid Body Dynamics Algorithms*,
-    2008, section 8.11). Of a linkage with one degree of freedom it is the equivalent moment of inertia, or mass.
+    It is G' M G, with qd = G u for the driven velocities u (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
+    section 8.11). Of a linkage with one degree of freedom it is the equivalent moment of inertia, or mass.
 
     Parameters
     ----------

@@ -34,9 +34,9 @@ def closed_regressor(
 ) -> FloatArray:
     """Y (..., nv, P), with `Mechanism.actuator_efforts` = Y @ parameters but for springs; zero rows where nothing is driven.
 
-    G' times the regressor of the tree, cut open, with qd = G u of the driven speeds u: the forces of the loops do no work
-    (W. Khalil, S. Guegan, "Inverse and direct dynamic modeling of Gough-Stewart robots", IEEE Trans. Robotics 20(4), 2004;
-    W. Khalil, E. Dombre, *Modeling, Identification and Control of Robots*, 2002, section 10.4).
+    G' times the regressor of the tree, cut open, with qd = G u for the driven velocities u: the forces of the loops do no
+    work (W. Khalil, S. Guegan, "Inverse and direct dynamic modeling of Gough-Stewart robots", IEEE Trans. Robotics 20(4),
+    2004; W. Khalil, E. Dombre, *Modeling, Identification and Control of Robots*, 2002, section 10.4).
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def closed_regressor(
     q : (..., nq) array_like
         Coordinates with loops closed, rad or m.
     qd, qdd : (..., nv) array_like
-        Speeds and accelerations that keep them closed.
+        Velocities and accelerations that keep them closed.
     driven : sequence of int or str, optional
         As many coordinates as there are degrees of freedom, by name or by the index of their speed; by default those with
         motors.
@@ -95,7 +95,7 @@ def closed_momentum_regressor(
 ) -> FloatArray:
     """Y (..., nv, P), with G' M qd = Y @ parameters at the driven coordinates; zero rows where nothing is driven.
 
-    G' M qd is the momentum that belongs to the driven speeds u, with qd = G u: the derivative of the kinetic energy by u.
+    G' M qd is the momentum of the driven velocities u, with qd = G u: the derivative of the kinetic energy by u.
     See `closed_regressor`, also for the parameters.
 
     Examples

@@ -175,7 +175,7 @@ def driven_equations(mechanism: Tree, at: Sequence[int]) -> LinkageEquations:
     tables = task.jacobian(closed_samples(closing(mechanism)))[..., passive]
     able = [table for table in tables if rank_of(np.linalg.svd(table, compute_uv=False)) == len(passive)]
     if not able:
-        names = members(mechanism.speed_names[k] for k in at)
+        names = members(mechanism.velocity_names[k] for k in at)
         raise ArgumentError(f"{names} cannot drive {mechanism.name!r}; expected as many speeds as degrees of freedom")
     rows = independent_columns(np.swapaxes(np.array(able), -1, -2), len(passive))
     return LinkageEquations(task, tuple(at), tuple(passive), rows)

@@ -47,11 +47,11 @@ class PointMasses:
 def point_masses(moving: Bodies) -> PointMasses:
     """Take point masses out of regrouped bodies where that saves operations and costs no digits."""
     bodies, ways = list(moving.bodies), {}
-    children, felt, loaded = made_children(moving), _felt(moving), _loaded(moving)
+    children, transmits, loaded = made_children(moving), _transmits_force(moving), _loaded(moving)
     for k in reversed(range(len(bodies))):
         _settle(bodies, k)
         body = bodies[k]
-        if not (felt[k] and body.turn and not body.advances and is_zero(body.inertia[3, 3])):
+        if not (transmits[k] and body.turn and not body.advances and is_zero(body.inertia[3, 3])):
             continue
         for child in children[k]:
             path = _way(body, bodies[child]) if loaded[child] else ()
@@ -63,8 +63,8 @@ def point_masses(moving: Bodies) -> PointMasses:
     return PointMasses(replace(moving, bodies=tuple(bodies)), ways)
 
 
-def _felt(bodies: Bodies) -> list[bool]:
-    """Of each body, whether the force that it needs, not only the moment, is felt at a joint."""
+def _transmits_force(bodies: Bodies) -> list[bool]:
+    """Of each body, whether its force, not only its moment, loads a joint."""
     flat, result = level(bodies), []
     for body in bodies.bodies:
         carrier = bodies.bodies[body.parent] if body.parent >= 0 else None
@@ -155,7 +155,7 @@ def parts(shift: Array, path: Way, turned: bool) -> tuple[list[tuple[Array, Any]
     ----------
     shift : ndarray (3,)
         The whole way, in the axes that the body which carries it is described in.
-    way : Way
+    path : Way
         See `PointMasses`.
     turned : bool
         Whether these axes are turned about z against the body's own: then the way has one part, across z.

@@ -42,8 +42,8 @@ def carried_axes(moving: Bodies, q: Array, tips: bool = True, frames: bool = Fal
     q : ndarray (nq,)
         The coordinates.
     tips : bool
-        Whether that may be done for bodies that carry none. It pays where forces follow from speeds and accelerations, not
-        where composite inertias are passed on.
+        Whether that may be done for bodies that carry none. It pays where forces follow from velocities and accelerations,
+        not where composite inertias are passed on.
     frames : bool
         Whether the links' frames are asked for.
     """

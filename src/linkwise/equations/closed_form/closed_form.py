@@ -613,7 +613,7 @@ def kernel_values(
 def _cancelled(tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray]) -> float:
     """How large what cancels in a result may be, of which the kernel keeps rounding where the result vanishes.
 
-    For C that is M, at speeds up to 1; for the efforts of gravity |g| (m M_ii)^(1/2), by Cauchy and Schwarz.
+    For C that is M, at velocities up to 1; for the efforts of gravity |g| (m M_ii)^(1/2), by Cauchy and Schwarz.
     """
     if algorithm not in {"coriolis_matrix", "gravity_torque"}:
         return 0.0

@@ -342,7 +342,7 @@ def matrix_value(rows: Rows, q: FloatArray) -> FloatArray:
 
 
 def coriolis_value(table: tuple[Rows, ...], q: FloatArray, qd: FloatArray) -> FloatArray:
-    """C (..., n, n) from the Christoffel symbols at coordinates q and speeds qd (..., n)."""
+    """C (..., n, n) from the Christoffel symbols at coordinates q and velocities qd (..., n)."""
     if not table:
         return np.zeros((*q.shape, 0))
     return np.stack([(matrix_value(rows, q) * qd[..., None, :]).sum(axis=-1) for rows in table], axis=-2)

@@ -30,7 +30,6 @@ from linkwise.equations.polynomials.expansion import Expansion, expansion_of
 from linkwise.equations.polynomials.polynomial import (
     ComplexArray,
     Exponents,
-    FloatArray,
     IntArray,
     Keys,
     Polynomial,
@@ -47,7 +46,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr, origins_of
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 
 #: Waves that the results of one form may have: 2,097,152; they take about a minute, and up to two gigabytes.
 LARGEST = 1 << 21
@@ -78,7 +77,7 @@ class Terms:
     expansion : Expansion
         What their variables are.
     shapes : mapping of str to tuple of int
-        Of the results.
+        Shapes of the results.
     element : ndarray (O,)
         For each owner of waves, which element of all results, one after the other, it is part of.
     powers : ndarray (O, V)
@@ -175,7 +174,7 @@ def terms_of(
     expansion : Expansion
         What the polynomials belong to.
     shapes : mapping of str to tuple of int
-        Of the results.
+        Shapes of the results.
     parts : sequence of Part
         What adds to their elements.
     angles : sequence of sequence of int
@@ -336,7 +335,7 @@ class TermWriter:
         return Sum(tuple(written))
 
     def _of_owner(self, powers: Sequence[int]) -> tuple[int, tuple[tuple[int, int], ...], dict[int, int]]:
-        """The symbol that is collected (-1: none), speeds and accelerations, and all other powers."""
+        """The symbol that is collected (-1: none), velocities and accelerations, and all other powers."""
         exponents = {k: p for k, p in enumerate(powers) if p}
         symbol = next((k for k in exponents if k in self.linear), -1)
         motion = tuple(

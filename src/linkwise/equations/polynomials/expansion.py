@@ -23,7 +23,6 @@ from linkwise.algorithm import find
 from linkwise.equations.document import by_output
 from linkwise.equations.polynomials.polynomial import (
     Fields,
-    FloatArray,
     IntArray,
     Need,
     Polynomial,
@@ -38,7 +37,7 @@ from linkwise.kernel.tape import Instruction, Tape
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 
 #: Operations on polynomials that always give polynomials.
 POLYNOMIAL = frozenset({"add", "sub", "mul", "neg"})
@@ -549,7 +548,7 @@ def _symbols(words: Sequence[str]) -> Array:
 
 
 def coordinate_words(tree: Tree) -> dict[str, list[str]]:
-    """What coordinates, speeds and accelerations are called: ``q1``, ``qd1``, ``qdd1``, those of a floating base before."""
+    """Names of coordinates, velocities and accelerations: ``q1``, ``qd1``, ``qdd1``, those of a floating base first."""
     base = [[name for name, _ in tree.columns(group)[: -tree.n or None]] for group in ("q", "qd", "qdd")]
     numbers = range(1, tree.n + 1)
     return {key: [*words, *(f"{key}{k}" for k in numbers)] for key, words in zip(("q", "qd", "qdd"), base, strict=True)}

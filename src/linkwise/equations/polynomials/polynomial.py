@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.scalar import FloatArray
 
 Keys = npt.NDArray[np.int64]
 ComplexArray = npt.NDArray[np.complex128]
-FloatArray = npt.NDArray[np.float64]
 
 #: Coefficients below this part (1.4e-14) of the size of what was added up are taken for rounding errors, and dropped.
 ROUNDING = 2.0**-46
@@ -200,7 +200,7 @@ class Fields:
     Attributes
     ----------
     count : int
-        How many variables there are.
+        Number of variables.
     words : int
         Words of a key.
     fields : tuple of Field

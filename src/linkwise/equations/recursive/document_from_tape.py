@@ -33,11 +33,6 @@ class Extent:
         """That of the name of an intermediate value."""
         return cls(4, 0, 1, True)
 
-    @classmethod
-    def of_number(cls, value: float) -> Extent:
-        """That of a number."""
-        return cls(len(f"{value:.6g}"), 0, 1, True)
-
 
 def extent_after(op: str, args: Sequence[Extent]) -> Extent:
     """The room that an operation takes."""
@@ -51,11 +46,6 @@ def extent_after(op: str, args: Sequence[Extent]) -> Extent:
         depth = max(arg.depth + (arg.terms > 1) for arg in args)
         return Extent(length + 1 + brackets, depth, 1, False)
     return Extent(length + len(op) + 2 * len(args), 1 + max(arg.depth for arg in args), 1, False)
-
-
-def constant_sum(value: float) -> Sum:
-    """A number as a sum; no terms for 0."""
-    return Sum((Term(value),)) if value else Sum()
 
 
 def composed(op: str, args: Sequence[Sum]) -> Sum:
@@ -324,8 +314,8 @@ class _Lister:
         return slot in self.meanings.known and self.uses[slot] > (slot in self.result_slots)
 
     def _leaf_extents(self) -> list[Extent]:
-        numbers = [Extent.of_number(value) for value in self.tape.constants]
-        return [*(Extent(len(name), 0, 1, True) for name in self.inputs), *numbers]
+        written = [*self.inputs, *(f"{value:.6g}" for value in self.tape.constants)]
+        return [Extent(len(text), 0, 1, True) for text in written]
 
     def _places(self) -> list[int]:
         """Under which heading each slot stands: what has a meaning where it belongs, the rest where it is first needed."""
@@ -347,7 +337,7 @@ class _Lister:
         values: dict[int, Sum] = {slot: leaf(name) for slot, name in enumerate(self.inputs)}
         seen = dict(values)
         for k, value in enumerate(self.tape.constants, len(self.inputs)):
-            values[k] = seen[k] = constant_sum(value)
+            values[k] = seen[k] = Sum((Term(value),)) if value else Sum()
         for slot, instruction in enumerate(self.tape.code, self.tape.first_result):
             values[slot] = composed(instruction.op, [seen[arg] for arg in instruction.args])
             seen[slot] = leaf(called[slot]) if slot in called else values[slot]

@@ -30,7 +30,7 @@ SAMPLES = 2
 #: Relative difference of equal values: rounding of a recursion.
 AGREEMENT = 1e-11
 
-#: What the first letters of names say; all vectors in the body's own axes, z along its joint, unless said otherwise.
+#: What the first letters of names say; all vectors in the body's own axes, z along its joint, unless stated otherwise.
 LEGEND = {
     "w": "angular velocity of body {k}, rad/s",
     "wd": "angular acceleration of body {k}, rad/s2",
@@ -66,7 +66,7 @@ def meanings_of(tree: Tree, tape: Tape, *, bodies: Bodies | None = None, seed: i
     bodies : Bodies, optional
         On which it ran, if not on those of the mechanism, regrouped.
     seed : int
-        Of the random points.
+        Seed of the random points.
 
     Returns
     -------

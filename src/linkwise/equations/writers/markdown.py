@@ -27,7 +27,7 @@ def to_markdown(listing: Listing, *, digits: int = 6, math: bool = True, abbrevi
     abbreviate : bool
         Whether sines and cosines of coordinates are written c23, which is explained once.
     level : int
-        Of the first heading.
+        Level of the first heading.
 
     Raises
     ------

@@ -62,10 +62,6 @@ class Writer(ABC):
         rounded = f"Numbers are rounded to {self.digits} digits." if self.rounded else ""
         return [note for note in (*listing.notes, zeros(listing), rounded) if note]
 
-    def bracketed(self, text: str) -> str:
-        """A sum in brackets."""
-        return f"({text})"
-
     def pieces(self, value: Sum) -> Iterator[str]:
         """The terms of a sum, each with the sign before it; a line may be broken between them."""
         for k, term in enumerate(value.terms):
@@ -105,7 +101,7 @@ class Writer(ABC):
         elif isinstance(base, Call):
             written = self.call(base.function, [self.sum(argument) for argument in base.arguments])
         else:
-            written = self.bracketed(self.sum(base))
+            written = f"({self.sum(base)})"
         return written if factor.exponent == 1 else self.raised(written, factor.exponent, isinstance(base, Call))
 
 

@@ -218,7 +218,7 @@ class CSource(str):
     Attributes
     ----------
     name : str
-        Of the files, without suffix.
+        Name of the files, without suffix.
     precision : str
         "double" or "single".
     functions : tuple of Function
@@ -362,9 +362,9 @@ def to_c(
     tapes : Tape or sequence of Tape
         The functions.
     name : str, optional
-        Of the files; that of the first tape, with the prefix, unless said.
+        Name of the files; by default that of the first tape, with the prefix.
     precision : {"double", "single"}
-        Of all numbers. In single precision numbers and functions have the suffix f.
+        Precision of all numbers. In single precision numbers and functions have the suffix f.
     prefix : str
         Before the name of each function.
     self_test : bool

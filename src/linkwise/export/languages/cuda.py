@@ -138,7 +138,7 @@ def to_cuda(
     tapes : Tape or sequence of Tape
         The functions.
     precision : {"double", "single"}
-        Of all numbers.
+        Precision of all numbers.
     prefix : str
         Before the name of each.
     layout : {"elements", "configurations"}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from linkwise.errors import MissingExtraError
-from linkwise.export.language import LANGUAGES, Job, Sources, language
+from linkwise.export.language import LANGUAGES, Job, language
 from linkwise.export.languages.python import WIDTH, Python
 from linkwise.export.ports import Identifiers, TapePort, outputs
 from linkwise.export.statements import FunctionBody
@@ -57,6 +57,7 @@ class Jax(Python):
     """Python on ``jax.numpy``."""
 
     name = "jax"
+    suffix = "_jax.py"  # (so that the name of a module differs from that for NumPy)
     operations: ClassVar[Mapping[str, str]] = {
         "sqrt": "_root({})",
         "sin": "jnp.sin({})",
@@ -80,11 +81,6 @@ class Jax(Python):
     def helpers_of(self, job: Job) -> list[str]:
         """Those of the operations, and what these call."""
         return [*([_FIXED] if job.operations & {"div", "sqrt"} else []), *super().helpers_of(job)]
-
-    def files(self, job: Job) -> Sources:
-        """A module whose name differs from that for NumPy."""
-        operations = {tape.name: tape.operations for tape in job.tapes}
-        return Sources({f"{job.options.name}_jax.py": self.text(job)}, operations)
 
     def returned(self, tape: Tape, inside: FunctionBody, arguments: Mapping[str, TapePort]) -> list[str]:
         """The lines that put the results into arrays and return them."""

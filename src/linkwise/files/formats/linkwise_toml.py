@@ -482,7 +482,7 @@ class _Reader(TableReader):
         for k, link in enumerate(links):
             if link.name in first:
                 line = line_of(self.lines, ("link", first[link.name], "name"))
-                self.report(("link", k, "name"), f"link {link.name!r} stands twice, first in line {line}")
+                self.report(("link", k, "name"), f"link {link.name!r} occurs twice, first in line {line}")
             first.setdefault(link.name, k)
 
     def _mechanism(
@@ -497,6 +497,7 @@ class _Reader(TableReader):
         name = top.get("name", self.name) or None
         parts: dict[str, Any] = {"motors": list(motors.values()), "loops": list(loops.values()), "name": name}
         elements = [(kind, k, part) for kind, parts in self.force_elements.items() for k, part in parts.items()]
+        elements.sort(key=lambda element: line_of(self.lines, element[:2]))  # (the kinds stand in any order)
         parts["springs"] = [element for _, _, element in elements]
         mechanism, problems = attempt("mechanism", lambda: Mechanism(links, **parts, **settings))
         places: dict[str, Place] = {}

@@ -34,7 +34,7 @@ class Answers(NamedTuple):
     Attributes
     ----------
     pose : ndarray (M,)
-        Of which pose each is; in rising order where these are `distinct`.
+        Pose of which pose each is; in rising order where these are `distinct`.
     angles : ndarray (M, 6)
         What the exponentials of the chain take, rad, of joints that slide in shares of the arm's size.
     proven : ndarray (N,)

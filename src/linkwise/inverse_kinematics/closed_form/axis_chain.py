@@ -121,7 +121,7 @@ def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, st
     tree : Tree
         The mechanism; joints beside the way to the frame do not matter.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
 
     Raises
     ------

@@ -65,6 +65,8 @@ def eliminate_pair(loop: Array, slides: Slides = Slides()) -> tuple[Array, Array
     ----------
     loop : (6, 3, 4)
         L of the hidden joint, of the pair that is eliminated, of the joint whose axis is seen, and of the other pair.
+    slides : Slides
+        Which joints of the two pairs are prismatic.
 
     Returns
     -------

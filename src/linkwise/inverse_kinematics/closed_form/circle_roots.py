@@ -176,7 +176,7 @@ def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]
         beside = select(
             math.exp(NEAR_CIRCLE) - size, select(size - math.exp(-NEAR_CIRCLE), BESIDE_CIRCLE, OFF_CIRCLE), OFF_CIRCLE
         )
-        # (what is no number is on the circle, and not alone)
+        # (what is not a number is on the circle, and not alone)
         kinds.append(select(abs(size - 1.0) - 2.0 * radius, beside, select(margin - 2.5 * STRAY, ALONE, CROWDED)))
     return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
 

@@ -47,9 +47,9 @@ class ClosedForm:
     Attributes
     ----------
     mechanism : Mechanism
-        Whose it is.
+        The mechanism.
     link : int or str
-        Which frame: -1 the tool.
+        The frame: ``"tool"``, or a link by name or index.
     exists : bool
         Whether there is one.
     family : str
@@ -178,7 +178,7 @@ def closed_form(
     mechanism : Mechanism
         On a fixed base, without loops on the way to the frame.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     asks : {"pose", "position", "orientation"}
         What is solved for; of a pose given for a position only the last column counts, for an orientation the rotation.
     fixed : mapping of a joint to its value, optional

@@ -299,7 +299,7 @@ def recognised(
     tree : Tree
         The mechanism.
     link : int or str
-        Which frame: -1 the tool.
+        The frame: ``"tool"``, or a link by name or index.
     asks : {"pose", "position", "orientation"}
         What is asked of it.
     fixed : int, optional

@@ -80,7 +80,7 @@ def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Tu
         The axes as they lie at zero angles, one a row; none parallel to the next.
     rotation : callable
         Gives R v for a constant vector v (3,).
-    free : sequence of three Turns
+    free : sequence of three Turn
         What is taken where an angle is free.
     """
     v, w = rotation(h[2]), beside(h[2])

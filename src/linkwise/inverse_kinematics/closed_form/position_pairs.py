@@ -51,7 +51,7 @@ class Side:
     matrix, remainder : ndarray (2, 2), (2,)
         See above.
     radius : scalar
-        Of the circle, m.
+        Radius of the circle, m.
     start : Turn or scalar
         Where on its curve y is in the reference position.
     middle : ndarray (3,)

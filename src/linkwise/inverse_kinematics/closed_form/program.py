@@ -439,7 +439,7 @@ def _turn(angle: Any, shift: float) -> Turn:
 
 
 def far(values: Array) -> Any:
-    """8 where one of some values is no number or beyond `FARTHEST`, else 0."""
+    """8 where one of some values is not a number or beyond `FARTHEST`, else 0."""
     outside: Any = 0.0
     for value in values:
         outside = select(FARTHEST - abs(value), outside, 8.0)

@@ -155,7 +155,7 @@ class ParallelAxesPlane:
             Where a point of the third axis shall be, seen from the first; its height does not matter.
         rotation : callable
             Gives R v for a constant vector v (3,), R being about h.
-        free : sequence of three Turns
+        free : sequence of three Turn
             What is taken where an angle is free.
         """
         h, size = self.h, self.size

@@ -386,7 +386,7 @@ def two_angles(a: Array, b: FloatArray, e: Array, free: tuple[Turn, Turn]) -> li
     b : ndarray (2, 2)
         Numbers. Where one of its rows is zero, that equation gives x alone (subproblem 4); else y follows from x, and that
         its cosine and sine are of length one is a conic.
-    free : tuple of two Turns
+    free : tuple of two Turn
         What is taken where an angle is free.
     """
     sizes = np.linalg.norm(b, axis=1)

@@ -72,9 +72,9 @@ class CoordinateAim(Aim):
     Attributes
     ----------
     index : int
-        Of the coordinate in q.
+        Index of the coordinate in q.
     velocity : int
-        Of its velocity in qd.
+        Index of its velocity in qd.
     velocities : int
         How many there are, nv.
     target : float
@@ -253,7 +253,7 @@ class TargetFollower:
         Raises
         ------
         ArgumentError
-            Where the target is no pose, or q has another shape.
+            Where the target is not a pose, or q has another shape.
         """
         target = _pose_given(T_target)
         here = self._given(q)
@@ -290,7 +290,7 @@ class TargetFollower:
         Raises
         ------
         ArgumentError
-            For a coordinate that there is not, or a value that is no finite number.
+            For a coordinate that there is not, or a value that is not a finite number.
 
         Examples
         --------

@@ -420,7 +420,7 @@ def joint_velocities(
     twist : (..., 6) array_like
         Velocity of the frame's origin, m/s, and angular velocity, rad/s, as `Mechanism.jacobian` orders them.
     link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.jacobian`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.jacobian`.
     frame : {"world", "body"}
         In whose axes: the world's, or the frame's own.
     mask : (6,) array_like, optional

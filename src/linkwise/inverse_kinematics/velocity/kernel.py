@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.algorithm import kernel_of, loops_over
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.body_motion import motions
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
@@ -116,7 +117,7 @@ def _descending(values: Sequence[Any], count: int) -> list[Any]:
 
 
 def frame_motion(tree: Tree, q: Array, qd: Array, qdd: Array | None, link: int | str, frame: str) -> tuple[Array, Array]:
-    """Velocity and acceleration (6,) of a frame for coordinates q (nq,), speeds qd and accelerations qdd (nv,).
+    """Velocity and acceleration (6,) of a frame for coordinates q (nq,), velocities qd and accelerations qdd (nv,).
 
     Computed from body to body, not by the Jacobian, which it confirms. Linear rows first, as in `jacobian`; in the axes of
     the frame ("body") the acceleration is the rate of the velocity's components, as with `jacobian_dot`, and so a spatial
@@ -197,7 +198,7 @@ def rate_kernel(
     length : float
         By which linear components are divided, m.
     rank : int
-        Of the Jacobian's rows that count, away from singular positions.
+        Rank of the Jacobian's rows that count, away from singular positions.
     count : {2, 3}
         Of the outputs; without the diagnostics, the least singular value among them, derivatives are finite where that is 0.
 
@@ -236,7 +237,14 @@ def rate_kernel(
 
 
 def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> Kernel:
-    """The compiled forward pass: q and speeds to a twist; of order 2, q, speeds and accelerations to an acceleration."""
+    """The forward pass: q and velocities to a twist; of order 2, q, velocities and accelerations to an acceleration.
+
+    It is compiled for the mechanism, unless kernels loop over the bodies on the way.
+    """
+    if loops_over(mechanism, link):
+        return kernel_of(
+            mechanism, ("frame_velocity", "frame_acceleration")[order - 1], None, {"link": link, "frame": frame}
+        )
 
     def motion(q: Array, qd: Array, qdd: Array | None = None) -> Array:
         return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]

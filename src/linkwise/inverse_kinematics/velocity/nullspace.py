@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.algorithm import kernel_of
+from linkwise.algorithm import kernel_of, loops_over
 from linkwise.arrays import Signature
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import RANK, kept
@@ -19,13 +19,14 @@ from linkwise.loops.loop_solver import closing
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
+from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import rows_of, shaped
 
 
 @arrays.array_in_graphs(("nv",), q=("nq",))
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
-    """Joint speeds (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
+    """Joint velocities (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
 
     gain (middle - q): minus the gradient of the sum of the squared distances, half of it (A. Liégeois, 1977, who divides by
     the ranges). For ``secondary=`` of `joint_velocities`.
@@ -102,6 +103,8 @@ def manipulability_gradient(
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     if mechanism.loops:
         return _closed_gradient(mechanism, place, rows, shaped("q", q, ..., mechanism.nq))
+    if loops_over(mechanism, place):
+        return _open_gradient(mechanism, place, rows, vectors("q", q, mechanism.nq))
 
     def gradient(q: Array) -> Array:
         return volume_and_slope(mechanism, place, rows, characteristic_length(mechanism, place), q)[1]
@@ -114,6 +117,28 @@ def manipulability_gradient(
     return kernel(vectors("q", q, mechanism.nq))  # type: ignore[no-any-return]
 
 
+def _scaled(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows (..., m, nv) of the Jacobian that count, and their slopes (..., m, nv, nv), linear ones by the length."""
+    unit = np.array([1.0 / characteristic_length(tree, link) if row < 3 else 1.0 for row in rows])
+    jac, slopes = (
+        kernel_of(tree, name, None, {"link": link})(q)[(..., list(rows), *[slice(None)] * order)]
+        * unit.reshape(-1, *[1] * order)
+        for name, order in (("jacobian", 1), ("kinematic_hessian", 2))
+    )
+    return jac, slopes
+
+
+def _open_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> FloatArray:
+    """The gradient (..., nv) over kernels that loop over bodies: w tr(pinv(A) dA), as of `_closed_gradient`."""
+    jac, slopes = _scaled(tree, link, rows, q)
+    left, values, right = np.linalg.svd(jac, full_matrices=False)
+    there = values > RANK * values[..., :1]
+    inverse = (left / np.where(there, values, 1.0)[..., None, :]) @ right
+    size = (*jac.shape[:-2], jac.shape[-2] * tree.nv)
+    along = product(np.swapaxes(slopes.reshape(*size, tree.nv), -1, -2), inverse.reshape(size))
+    return np.asarray(np.where(there.all(axis=-1), np.prod(values, axis=-1), 0.0)[..., None] * along)
+
+
 def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> FloatArray:
     """The gradient (..., nv) along motions that keep the loops closed.
 
@@ -123,12 +148,7 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     """
     loops, units = closing(tree), np.eye(tree.nv)
     loops.require_closed(q, "manipulability_gradient: ")
-    unit = np.array([1.0 / characteristic_length(tree, link) if row < 3 else 1.0 for row in rows])
-    jac, slopes = (
-        kernel_of(tree, name, None, {"link": link})(q)[(..., list(rows), *[slice(None)] * order)]
-        * unit.reshape(-1, *[1] * order)
-        for name, order in (("jacobian", 1), ("kinematic_hessian", 2))
-    )
+    jac, slopes = _scaled(tree, link, rows, q)
     rates = kernel_of(tree, "closure_derivatives")(q[..., None, :], units, 0.0 * units, np.zeros(len(loops.rows)))[1]
     turns = np.moveaxis(rates, -3, -2) * loops.rows[:, None, None]  # (..., K, nv, nv): of column i by motion j
     closed = kernel_of(tree, "closure_jacobian")(q) * loops.rows[:, None]
@@ -136,10 +156,10 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     free = units - opened @ closed
     matrix = jac @ free
     values, count = np.linalg.svd(matrix, compute_uv=False), int(np.round(np.trace(free, axis1=-2, axis2=-1)).min())
-    product = np.prod(values[..., : min(len(rows), count)], axis=-1)
+    volume = np.prod(values[..., : min(len(rows), count)], axis=-1)
     inverse = np.linalg.pinv(matrix, rcond=RANK)
-    felt = inverse @ jac
+    projected = inverse @ jac
     along = np.einsum("...ir,...rij->...j", inverse, slopes)
-    along -= np.einsum("...ik,...kij->...j", free @ felt @ opened, turns)
-    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ felt @ free, turns)
-    return np.asarray(product[..., None] * (free @ along[..., None])[..., 0])
+    along -= np.einsum("...ik,...kij->...j", free @ projected @ opened, turns)
+    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ projected @ free, turns)
+    return np.asarray(volume[..., None] * (free @ along[..., None])[..., 0])

@@ -101,7 +101,7 @@ def follow(
     weights: npt.ArrayLike | None = None,
     tol: float = 1e-3,
 ) -> PathSolution:
-    """Integrate the joint speeds that move a frame along a path, speed and position limits being kept.
+    """Integrate the joint velocities that move a frame along a path, speed and position limits being kept.
 
     The speed asked for is that of the path plus `gain` times what is missing to it (D. E. Whitney, 1969; the feedback that
     keeps the error of integration from piling up is that of B. Siciliano, "A closed-loop inverse kinematic scheme for
@@ -126,7 +126,7 @@ def follow(
     link, mask, damping, region, qd_max, weights
         As for `joint_velocities`.
     secondary : callable, optional
-        Takes q (nq,) and returns joint speeds (nv,) to be taken beside.
+        Takes q (nq,) and returns joint velocities (nv,) to be taken beside.
     tol : float
         Greatest distance (m) and angle (rad) from the path for success, at every instant from the first on.
 

@@ -72,7 +72,7 @@ def _matrix(solution: VelocitySolution, place: tuple[int, ...]) -> FloatArray:
 
 
 def _held(solution: VelocitySolution, place: tuple[int, ...]) -> str:
-    names = solution.task.mechanism.speed_names
+    names = solution.task.mechanism.velocity_names
     rates, at = element(solution.rates, place), element(solution.saturated, place)
     held = ", ".join(
         f"{name} at {float(rate) + 0.0:.4g}" for name, rate, stands in zip(names, rates, at, strict=True) if stands

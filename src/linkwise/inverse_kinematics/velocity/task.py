@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.algorithm import kernel_of
+from linkwise.algorithm import kernel_of, loops_over
 from linkwise.arrays import Signature
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.inverse_kinematics.velocity import kernel
 from linkwise.inverse_kinematics.velocity.kernel import motion_kernel, rate_kernel
 from linkwise.kernel import Kernel
 from linkwise.kinematics.jacobian import check_frame
@@ -22,6 +23,7 @@ from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
 from linkwise.solve.validation import positive
+from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, rows_of
 
@@ -54,7 +56,7 @@ def usual_rank(
     return mechanism.memo("rank", (link, rows, length, moving), find)
 
 
-#: Singular values below this are damped unless said otherwise. No joint then takes more than 50 times the frame's speed.
+#: Singular values below this are damped unless stated otherwise. No joint then takes more than 50 times the frame's speed.
 REGION = 0.02
 
 LIMITS = ("scale", "qp")
@@ -82,7 +84,7 @@ class VelocityTask:
     rank : int
         How many of those components the joints that may move give independently, away from singular positions.
     weights : ndarray (n,)
-        Of the squares of the joint rates, in the sum that is least; infinite where joints must rest.
+        Weights of the squares of the joint rates, in the sum that is least; infinite where joints must rest.
     filter : ndarray (2,)
         Region, and damping of all singular values.
     shares : ndarray (n,)
@@ -106,8 +108,8 @@ class VelocityTask:
     @cached_property
     def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
         """What `linkwise.inverse_kinematics.velocity.kernel.rate_kernel` makes, the quicker for one configuration."""
-        kernel = self.kernel()
-        return kernel.entry(kernel) or kernel
+        whole = self.kernel()
+        return whole.entry(whole) or whole
 
     def kernel(self, outputs: int = 3) -> Kernel:
         """The kernel of that, or of its first outputs alone."""
@@ -162,7 +164,80 @@ class VelocityTask:
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedVelocityTask(VelocityTask):
+class ArrayVelocityTask(VelocityTask):
+    """The same in NumPy, for frames that many bodies move: over kernels that loop over these."""
+
+    #: Singular values below this share of the greatest count as zero.
+    zero: ClassVar[float] = kernel.RANK
+
+    @cached_property
+    def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
+        """Inputs and outputs as of `rate_kernel`."""
+        return self._solve
+
+    def _allowed(self, q: FloatArray) -> FloatArray | None:
+        """The projection (..., n, n) on scaled rates that are allowed; None where all are."""
+        return None
+
+    def _still(self, q: FloatArray, *states: FloatArray) -> FloatArray:
+        """The shortest scaled rates (..., n) that are allowed, of accelerations."""
+        return self.nothing
+
+    def _compensated(
+        self, still: FloatArray, compensation: FloatArray, bounds: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Rates (..., n) that make up for the drift, and whether (...,) they are within their bounds."""
+        start = still + compensation
+        return start, np.asarray(((start >= bounds[0]) & (start <= bounds[1])).all(axis=-1))
+
+    def _kept(self, rates: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Rates (..., n) within their bounds, to rounding and where these leave no choice."""
+        return np.clip(rates, low, high)
+
+    def _solve(self, q: FloatArray, *arguments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        states, (wanted, shares, secondary, low, high, settings) = arguments[:-6], arguments[-6:]
+        region, constant = settings
+        projection, whole = self._allowed(q), VelocityTask.matrix(self, q)
+        matrix = whole if projection is None else whole @ projection
+        finite = np.asarray(np.isfinite(matrix).all(axis=(-2, -1)))[..., None]
+        left, values, right = np.linalg.svd(np.where(finite[..., None], matrix, 0.0), full_matrices=False)
+        values, right = np.where(finite, values, np.nan), np.where(finite[..., None], right, np.nan)
+        there = np.asarray(values > self.zero * values[..., :1])
+        gains = np.where(there, values, 0.0) / np.maximum(np.square(np.maximum(values, region)) + constant**2, 1e-300)
+
+        def allowed(rates: FloatArray) -> FloatArray:
+            return rates if projection is None else product(projection, rates)
+
+        def moving(rows: FloatArray) -> FloatArray:
+            """Rates (..., n) that give the frame rows (..., m), as far as singular values are not damped."""
+            turned = product(np.swapaxes(left, -1, -2), rows) * gains
+            needed = product(np.swapaxes(right, -1, -2), turned)  # (what rounding left is taken again)
+            missed = product(np.swapaxes(left, -1, -2), product(left, turned * values) - product(matrix, needed))
+            return np.asarray(shares * allowed(needed + product(np.swapaxes(right, -1, -2), missed * gains)))
+
+        needed = moving(wanted[..., list(self.rows)] * self.unit)
+        start, within = self.nothing, np.asarray(True)
+        if states:
+            still = self._still(q, *states)
+            rate = kernel_of(self.mechanism, "jacobian_dot", None, {"link": self.link, "frame": self.frame})(q, *states)
+            drift = product(rate, states[0])[..., list(self.rows)] * self.unit
+            start, within = self._compensated(shares * still, moving(-drift - product(whole, still)), (low, high))
+        free = allowed(np.divide(secondary, shares, where=shares > 0.0, out=secondary * 0.0))
+        beside = shares * (free - product(np.swapaxes(right, -1, -2), there * product(right, free)))
+        scale = np.where(within, _room(start, needed, low, high), 0.0)
+        rates = start + scale[..., None] * needed
+        beside_scale = _room(rates, beside, low, high)
+        rates = self._kept(rates + beside_scale[..., None] * beside, low, high)
+        achieved = np.asarray(motion_kernel(self.mechanism, self.order, self.link, self.frame)(q, *states, rates))
+        missed = np.where(np.isin(np.arange(6), self.rows), achieved - scale[..., None] * wanted, 0.0)
+        least = values[..., self.rank - 1]
+        damping = np.sqrt(np.maximum(region**2 - least**2, 0.0) + constant**2)
+        parts = [scale, beside_scale, damping, least, *(np.linalg.norm(missed[..., k : k + 3], axis=-1) for k in (0, 3))]
+        return rates, achieved, np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedVelocityTask(ArrayVelocityTask):
     """The same with loops closed: joint rates among those that the loops allow.
 
     With x = S z, S the joints' shares, and B = J S of the closure equations, z = z0 + P y with P = 1 - pinv(B) B: the
@@ -170,10 +245,7 @@ class ClosedVelocityTask(VelocityTask):
     for speeds. Accelerations keep the loops closed where B z = -dJ/dt qd, of which z0 = -pinv(B) dJ/dt qd is the shortest.
     """
 
-    @cached_property
-    def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
-        """As for a tree, in NumPy."""
-        return self._solve
+    zero: ClassVar[float] = RANK
 
     def matrix(self, q: FloatArray) -> FloatArray:
         """The matrix (..., m, n) whose singular values decide, of motions that keep the loops closed."""
@@ -181,18 +253,33 @@ class ClosedVelocityTask(VelocityTask):
 
     def allowed(self, q: FloatArray, *states: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         """The matrix (..., m, n) of the task, and z = z0 + Z y of all y: z0 (..., n), and orthonormal Z (n, k) of each."""
-        scaled, opened, closed = self._closure(q)
-        start = np.zeros((*scaled.shape[:-2], self.n))
-        if states:
-            bias = self._closure_bias(q, *states)
-            start = -np.einsum("...ik,...k->...i", opened, bias)
-            self._check_closing(scaled, start, bias)
+        closed = self._closure(q)[2]
+        start = self._still(q, *states) if states else np.zeros(closed.shape[:-1])
         moves = self.shares > 0.0
         bases = []
         for projection in closed.reshape(-1, self.n, self.n):
             left, values, _ = np.linalg.svd(projection * moves * moves[:, None])
             bases.append(left[:, values > 0.5])
         return super().matrix(q), start, bases
+
+    def _allowed(self, q: FloatArray) -> FloatArray:
+        return self._closure(q)[2]
+
+    def _still(self, q: FloatArray, *states: FloatArray) -> FloatArray:
+        scaled, opened, _ = self._closure(q)
+        bias = self._closure_bias(q, *states)
+        still = -product(opened, bias)
+        self._check_closing(scaled, still, bias)
+        return still
+
+    def _compensated(
+        self, still: FloatArray, compensation: FloatArray, bounds: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        share = _room(still, compensation, *bounds)
+        return still + share[..., None] * compensation, np.asarray(share >= 1.0)
+
+    def _kept(self, rates: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        return rates  # (others would open the loops)
 
     def closing_rates(self, q: FloatArray, qd: FloatArray, rates: FloatArray) -> FloatArray:
         """Accelerations (..., n), the nearest to some that may open the loops."""
@@ -231,52 +318,6 @@ class ClosedVelocityTask(VelocityTask):
                 " joint_velocities gives them"
             )
         return np.asarray(kernel_of(self.mechanism, "closure_bias")(q, qd) * loops.rows)
-
-    def _solve(self, q: FloatArray, *arguments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Inputs and outputs as of `rate_kernel`."""
-        states, (wanted, shares, secondary, low, high, settings) = arguments[:-6], arguments[-6:]
-        region, constant = settings
-        scaled, opened, closed = self._closure(q)
-        whole = super().matrix(q)
-        matrix = whole @ closed
-        left, values, right = np.linalg.svd(matrix, full_matrices=False)
-        there = values > RANK * values[..., :1]
-        gains = np.where(there, values, 0.0) / np.maximum(np.square(np.maximum(values, region)) + constant**2, 1e-300)
-        inverse = np.einsum("...ij,...kj,...k,...lk->...il", closed, right, gains, left)
-
-        def moving(rows: FloatArray) -> FloatArray:
-            """Rates (..., n) that give the frame rows (..., m), as far as singular values are not damped."""
-            asked = np.einsum("...ik,...k,...jk,...j->...i", left, values * gains, left, rows)
-            needed = np.einsum("...ik,...k->...i", inverse, rows)
-            needed = needed + np.einsum("...ik,...k->...i", inverse, asked - np.einsum("...ik,...k->...i", matrix, needed))
-            return np.asarray(shares * np.einsum("...ij,...j->...i", closed, needed))  # (what rounding left, taken again)
-
-        needed = moving(wanted[..., list(self.rows)] * self.unit)
-        start = share = np.zeros(self.n)
-        if states:
-            bias = self._closure_bias(q, *states)
-            still = -np.einsum("...ik,...k->...i", opened, bias)
-            self._check_closing(scaled, still, bias)
-            rate = kernel_of(self.mechanism, "jacobian_dot", None, {"link": self.link, "frame": self.frame})(q, *states)
-            drift = (rate @ states[0][..., None])[..., list(self.rows), 0] * self.unit
-            start = shares * still
-            compensation = moving(-drift - (whole @ still[..., None])[..., 0])
-            share = _room(start, compensation, low, high)
-            start = start + share[..., None] * compensation
-        apart = np.einsum("...ij,...j->...i", closed, np.divide(secondary, shares, where=shares > 0.0, out=secondary * 0.0))
-        beside = shares * (apart - np.einsum("...ki,...k,...kj,...j->...i", right, there * 1.0, right, apart))
-        scale = _room(start, needed, low, high)
-        if states:
-            scale = np.where(share < 1.0, 0.0, scale)
-        rates = start + scale[..., None] * needed
-        beside_scale = _room(rates, beside, low, high)
-        rates = rates + beside_scale[..., None] * beside
-        achieved = np.asarray(motion_kernel(self.mechanism, self.order, self.link, self.frame)(q, *states, rates))
-        missed = np.where(np.isin(np.arange(6), self.rows), achieved - scale[..., None] * wanted, 0.0)
-        least = values[..., self.rank - 1]
-        damping = np.sqrt(np.maximum(region**2 - least**2, 0.0) + constant**2)
-        parts = [scale, beside_scale, damping, least, *(np.linalg.norm(missed[..., k : k + 3], axis=-1) for k in (0, 3))]
-        return rates, achieved, np.stack(np.broadcast_arrays(*parts), axis=-1)
 
     def _check_closing(self, scaled: FloatArray, still: FloatArray, bias: FloatArray) -> None:
         """Raise `ArgumentError` where the joints that may move cannot keep the loops closed at these speeds."""
@@ -332,7 +373,8 @@ def rate_task(
         rank = usual_rank(mechanism, place, rows, size, tuple(np.isfinite(heavy).tolist()))
     if not rank:
         raise ArgumentError(f"link is {shown(link)}, of which no joint that may move moves a component that counts")
-    task = (ClosedVelocityTask if mechanism.loops else VelocityTask)(*fields_of, rank, heavy, settings, shares)
+    many = ArrayVelocityTask if loops_over(mechanism, place) else VelocityTask
+    task = (ClosedVelocityTask if mechanism.loops else many)(*fields_of, rank, heavy, settings, shares)
     if key is not None:
         mechanism.__dict__["_rate_tasks"] = {**kept, key: task} if len(kept) < KEPT else {key: task}
     return task

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.gufunc import Memory, loop_arrays, make, python_loop
-from linkwise.kernel.iteration import IterationProgram
+from linkwise.kernel.iteration import IterationProgram, Rounds
 from linkwise.kernel.tape import Instruction, Shape, Tape
 from linkwise.spatial.scalar import FloatArray
 
@@ -145,42 +144,4 @@ class NumPy(Backend):
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., FloatArray]:
         """All tasks that are left take a step at once, start after start."""
-        return _rounds(program)
-
-
-def _rounds(program: IterationProgram) -> Callable[..., FloatArray]:
-    """What runs a program, as the gufunc that `linkwise.kernel.iteration` describes."""
-    step, sizes = function(program.step), program.sizes
-
-    def run(
-        parameters: FloatArray,
-        q0: FloatArray,
-        starts: FloatArray,
-        settings: FloatArray,
-        out: FloatArray | None = None,
-    ) -> FloatArray:
-        cores = [np.asarray(x, dtype=float) for x in (parameters, q0, starts, settings)]
-        batch = np.broadcast_shapes(*(x.shape[: x.ndim - d] for x, d in zip(cores, (1, 1, 2, 1), strict=True)))
-        flat = [
-            np.broadcast_to(x, (*batch, *x.shape[x.ndim - d :])).reshape(prod(batch), *x.shape[x.ndim - d :])
-            for x, d in zip(cores, (1, 1, 2, 1), strict=True)
-        ]
-        rows = np.empty((len(flat[0]), sizes["q"] + sizes["aux"] + 1))
-        active = np.arange(len(rows))
-        for attempt in range(flat[2].shape[1] + 1):
-            q, tasks = (flat[1] if attempt == 0 else flat[2][:, attempt - 1])[active].copy(), active
-            aux, lost = np.zeros((len(active), sizes["aux"])), []
-            while tasks.size:
-                q, aux, status = step(flat[0][tasks], flat[1][tasks], flat[3][tasks], q, aux)
-                over = status != 0
-                rows[tasks[over]] = np.concatenate([q[over], aux[over], status[over, None]], axis=1)
-                lost.append(tasks[over & ~(status > 0)])
-                q, aux, tasks = q[~over], aux[~over], tasks[~over]
-            active = np.sort(np.concatenate([*lost, active[:0]]))
-        rows = rows.reshape(*batch, rows.shape[1])
-        if out is None:
-            return rows
-        out[...] = rows
-        return out
-
-    return run
+        return Rounds(function(program.step), program.sizes)

@@ -272,8 +272,8 @@ def limit_table(tree: Tree) -> Table:
     >>> print(laid_out(limit_table(Mechanism([Link(name="arm", limits=(-1.5, 1.5), qd_max=2.0)], name="crane"))))
     limits of crane: rad, rad/s and N m, or m, m/s and N of joints that slide (P)
     <BLANKLINE>
-    joint     least  greatest  speed  effort
-    arm    R   -1.5       1.5      2
+    joint     least  greatest  velocity  effort
+    arm    R   -1.5       1.5         2
     """
     line = f"limits of {plain(tree.name)}: rad, rad/s and N m, or m, m/s and N of joints that slide (P)"
     rows = []
@@ -285,7 +285,7 @@ def limit_table(tree: Tree) -> Table:
             ends = [end if math.isfinite(end) else None for end in pair or (math.inf, math.inf)]
             values = ["" if value is None else number(value) for value in (*ends, *others)]
             rows.append((plain(name), part.letter, *values))
-    return Table((line,), ("joint", "", "least", "greatest", "speed", "effort"), rows)
+    return Table((line,), ("joint", "", "least", "greatest", "velocity", "effort"), rows)
 
 
 def _link_name(tree: Tree, k: int) -> str:

@@ -61,7 +61,7 @@ def fingerprint(path: Path) -> str:
     Raises
     ------
     FileError
-        Where it is no certificate.
+        Where it is not a certificate.
     """
     from cryptography.hazmat.primitives.serialization import Encoding
 
@@ -78,7 +78,7 @@ def _read(path: Path) -> x509.Certificate:
     except FileError:
         raise
     except ValueError as error:
-        raise refused(path, f"is no certificate: {error}") from error
+        raise refused(path, f"is not a certificate: {error}") from error
 
 
 def _see_fit(certificate: Path, key: Path) -> None:
@@ -89,12 +89,12 @@ def _see_fit(certificate: Path, key: Path) -> None:
     try:
         private = load_pem_private_key(read_bytes(key), None)
     except (ValueError, TypeError) as error:
-        raise refused(key, f"is no key without a password: {error}") from error
+        raise refused(key, f"is not a key without a password: {error}") from error
     if private.public_key() != loaded.public_key():
         raise refused(key, f"is not the key of {certificate.name}")
     if loaded.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
-        said = f"was good until {loaded.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
-        raise refused(certificate, said)
+        message = f"was good until {loaded.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
+        raise refused(certificate, message)
 
 
 def _make(certificate: Path, key: Path, host: str) -> None:

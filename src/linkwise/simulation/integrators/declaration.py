@@ -41,7 +41,7 @@ class Integrator:
         ``stage(plant, now, total, begin, tau, advance, weight)`` over scalars: `now` the point of the stage, `total` the sum
         so far (first the state), `begin` the state at the step's beginning. After the last stage the sum is the new state.
     coefficients : tuple of (advance, weight, delay)
-        Of each stage, see `RolloutProgram`.
+        Coefficients of each stage, see `RolloutProgram`.
     explicit : bool
         See `integrator`.
     """

@@ -136,7 +136,7 @@ class Aligned(AxisConstraint):
     Parameters
     ----------
     link : int or str
-        Whose axis: -1 the tool, else as in `Mechanism.forward_kinematics`.
+        Link whose axis is meant: ``"tool"``, or by name or index, as in `Mechanism.forward_kinematics`.
     axis : (3,) array_like
         The axis, in the link's frame; of any length but zero.
     direction : (..., 3) array_like
@@ -218,7 +218,7 @@ class LookAt(AxisConstraint):
     Parameters
     ----------
     link : int or str
-        What looks: -1 the tool, else as in `Mechanism.forward_kinematics`.
+        Link that looks: ``"tool"``, or by name or index, as in `Mechanism.forward_kinematics`.
     target : (..., 3) array_like
         The point to look at, world frame, m.
     axis : (3,) array_like

@@ -50,7 +50,7 @@ class Clear(Constraint):
     disabled : iterable of pairs of str, optional
         Links that are not checked against each other: see `Mechanism.clearance`.
     seed : int
-        Of the configurations that tell which pairs never or always touch.
+        Seed of the configurations that tell which pairs never or always touch.
     weight, priority
         See `Constraint`.
 

@@ -20,6 +20,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import FARTHEST, numbers_between, words
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
+from linkwise.spatial.vector import total
 from linkwise.torch_graphs import constant_in_graphs, is_traced
 
 
@@ -40,7 +41,7 @@ class Configuration:
         self._jacobians: dict[int | str, Array] = {}
 
     def pose(self, link: int | str) -> Array:
-        """T_world_link (4, 4); -1 is the tool."""
+        """T_world_link (4, 4) of a link by name or index, or of ``"tool"``."""
         if link not in self._poses:
             self._poses[link] = forward_kinematics(self.tree, self.q, link=link)
         return self._poses[link]
@@ -157,8 +158,8 @@ class Constraint(ABC):
 
     def __repr__(self) -> str:
         attributes = {name: getattr(self, name) for name in getattr(self, "keyed", ())}
-        said = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
-        return f"{type(self).__name__}({', '.join([*said, f'{self.numbers.shape[:-1]} tasks'])})"
+        fields = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
+        return f"{type(self).__name__}({', '.join([*fields, f'{self.numbers.shape[:-1]} tasks'])})"
 
     @abstractmethod
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
@@ -249,7 +250,10 @@ def _is_tracked(value: Any) -> bool:
 
 def squared(values: Array) -> Any:
     """The sum of the squares of scalars; 0 where there are none."""
-    return np.asarray(values) @ np.asarray(values) if len(values) else 0.0
+    vector = np.asarray(values)
+    if vector.ndim > 1:
+        return total(vector * vector)
+    return vector @ vector if len(vector) else 0.0
 
 
 def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
@@ -258,7 +262,7 @@ def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
     Raises
     ------
     ArgumentError
-        For a weight below zero, or a priority that is no whole number >= 0.
+        For a weight below zero, or a priority that is not a whole number >= 0.
     """
     weights = None
     if weight is not None:

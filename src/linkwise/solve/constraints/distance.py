@@ -34,7 +34,7 @@ class Distance(Constraint):
     Parameters
     ----------
     link, other : int or str
-        -1 the tool, else as in `Mechanism.forward_kinematics`; ``"world"`` as the other for a point at rest.
+        ``"tool"``, or a link by name or index (-1 the last); ``"world"`` as the other for a point at rest.
     value : float, optional
         The distance, m; left out for a range.
     lower, upper : float, optional

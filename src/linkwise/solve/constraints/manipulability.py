@@ -30,7 +30,7 @@ class Manipulability(Constraint):
     Parameters
     ----------
     link : int or str
-        Whose frame: -1 the tool, else as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     lower : (...) array_like
         The least value, >= 0.
     mask : (6,) array_like, optional

@@ -48,7 +48,7 @@ class Pose(Constraint):
     Parameters
     ----------
     link : int or str
-        Whose frame: -1 the tool, else as in `Mechanism.forward_kinematics`.
+        The frame: ``"tool"``, or a link by name or index, as in `Mechanism.forward_kinematics`.
     T : (..., 4, 4) array_like
         The pose, world frame, m.
     mask : (6,) array_like, optional
@@ -176,7 +176,7 @@ class Position(Pose):
     Parameters
     ----------
     link : int or str
-        Whose frame: -1 the tool.
+        The frame: ``"tool"``, or a link by name or index.
     p : (..., 3) array_like, optional
         Where, world frame, m; left out for a box.
     mask : (3,) array_like, optional
@@ -263,7 +263,7 @@ class Orientation(Pose):
     Parameters
     ----------
     link : int or str
-        Whose frame: -1 the tool.
+        The frame: ``"tool"``, or a link by name or index.
     R : (..., 3, 3) array_like
         The rotation R_world_link.
     mask : (3,) array_like, optional

@@ -157,8 +157,10 @@ def read_gripper(path: str | Path) -> GripperMotion:
         file.wrong(f"the time step dt is {dt!r}; expected a number > 0; is the first number, the time step, missing?")
     axes = tuple(file.whole(f"axis {k} of the convention", 0, 2) for k in (1, 2, 3))
     if axes[0] == axes[1] or axes[1] == axes[2]:
-        said = f"the convention is {axes[0]} {axes[1]} {axes[2]}; expected three axes of which no two in a row are the same"
-        file.wrong(said)
+        message = (
+            f"the convention is {axes[0]} {axes[1]} {axes[2]}; expected three axes of which no two in a row are the same"
+        )
+        file.wrong(message)
     rows: list[list[float]] = []
     while file.more or not rows:
         rows.append([file.number(f"{name} of instant {len(rows) + 1}") for name in _NAMES])
@@ -216,7 +218,7 @@ def check_six(name: str, values: npt.ArrayLike, expected: str) -> FloatArray:
     Raises
     ------
     ArgumentError
-        For another shape, or what is no finite number.
+        For another shape, or what is not a finite number.
     """
     try:
         array = np.asarray(readable(name, values), dtype=float)
@@ -293,7 +295,7 @@ def elb_d_dh(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     lengths : (6,) array_like
         Lengths of the links, m.
     motion : Motion
-        Of six joints.
+        Motion of six joints.
 
     Returns
     -------
@@ -331,7 +333,7 @@ def elb_d_pa(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     lengths : (6,) array_like
         Lengths of the links, m.
     motion : Motion
-        Of six joints.
+        Motion of six joints.
 
     Returns
     -------

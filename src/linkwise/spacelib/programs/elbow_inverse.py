@@ -68,7 +68,7 @@ class Inverse:
     Attributes
     ----------
     motion : Motion
-        Of the six joints; what goes into JOINT.MOT.
+        Motion of the six joints; what goes into JOINT.MOT.
     iterations : ndarray (k,)
         Newton steps taken at each instant.
     rank : ndarray (k,)

@@ -225,7 +225,7 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
     links : TwoLinks
         The bodies and their start.
     motion : Motion
-        Of the motor, one joint.
+        Motion of the motor, one joint.
     as_listed : bool
         Whether step (o) keeps the wrong sign of the listing. Momentum is then lost at any time step.
 
@@ -259,7 +259,7 @@ def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) ->
     links : TwoLinks
         The bodies and their start.
     motion : Motion
-        Of the motor, one joint.
+        Motion of the motor, one joint.
     as_listed : bool
         Whether the two slips of the listing are kept: the sign of step (o), and momentum of the inertias in the links' own
         frames.

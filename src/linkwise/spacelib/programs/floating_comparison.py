@@ -51,7 +51,7 @@ def mechanism(links: TwoLinks) -> Mechanism:
     Examples
     --------
     >>> from linkwise.spacelib.programs import floating, formats
-    >>> mechanism(floating.read_two_links(formats.path("TEST.DAT"))).speed_names
+    >>> mechanism(floating.read_two_links(formats.path("TEST.DAT"))).velocity_names
     ('base_vx', 'base_vy', 'base_vz', 'base_wx', 'base_wy', 'base_wz', 'link2')
     """
     parts = [
@@ -73,7 +73,7 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
     links : TwoLinks
         The bodies and their start.
     motion : Motion
-        Of the motor, one joint.
+        Motion of the motor, one joint.
     tolerance : float
         By how much half the step may change the pose at most (m; elements of the quaternion).
 
@@ -251,7 +251,7 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
     links : TwoLinks
         The bodies and their start.
     motion : Motion
-        Of the motor.
+        Motion of the motor.
     halvings : int
         How often the programs are run again, with half the step each time.
     as_listed : bool
@@ -295,7 +295,7 @@ def compared(links: TwoLinks, history: History, reference: History) -> Compared:
     ----------
     links : TwoLinks
         The bodies.
-    made, reference : History
+    history, reference : History
         Of the same motion; the instants of the first contain those of the second, evenly.
     """
     every = slice(None, None, (len(history.t) - 1) // max(1, len(reference.t) - 1) or 1)
@@ -342,8 +342,8 @@ def draw(links: TwoLinks, comparisons: Sequence[Compared], names: Sequence[str])
     ----------
     links : TwoLinks
         The bodies.
-    found : sequence of Compared
-        What each program has computed; the bodies are drawn as the last one has them.
+    comparisons : sequence of Compared
+        Results of the programs; the bodies are drawn as the last one has them.
     names : sequence of str
         What each is called.
 

@@ -157,8 +157,8 @@ class NumberFile:
         """
         if self._coming is not None and begins_as_number(self._coming.text):
             extra, total = self._coming, self._taken + 1 + sum(1 for _ in self._words)
-            said = f"{shown(extra.text)} comes after the last number; {self._taken} numbers were expected, there are "
-            self.problems.append(FileProblem(extra.line, f"{said}{total} words"))
+            message = f"{shown(extra.text)} comes after the last number; {self._taken} numbers were expected, there are "
+            self.problems.append(FileProblem(extra.line, f"{message}{total} words"))
         if self.problems:
             raise self._error()
 
@@ -229,7 +229,7 @@ def rounded(value: float, size: float = 1.0) -> str:
     value : float
         The number.
     size : float
-        Of the greatest number beside it: where that is small, the digits are counted from it.
+        Size of the greatest number beside it: where that is small, the digits are counted from it.
 
     Examples
     --------

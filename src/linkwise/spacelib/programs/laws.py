@@ -88,7 +88,7 @@ def refined(motion: Motion, parts: int) -> Motion:
     Raises
     ------
     ArgumentError
-        Where parts is no whole number of 1 or more.
+        Where parts is not a whole number of 1 or more.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Flo
     amplitude : float
         How far it goes, rad or m.
     duration : float
-        How long it takes, s.
+        Duration, s.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Flo
     Raises
     ------
     ArgumentError
-        For a duration that is not above zero, or a time or an amplitude that is no finite number.
+        For a duration that is not above zero, or a time or an amplitude that is not a finite number.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def cycloidal(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Floa
     amplitude : float
         How far it goes, rad or m.
     duration : float
-        How long it takes, s.
+        Duration, s.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def cycloidal(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Floa
     Raises
     ------
     ArgumentError
-        For a duration that is not above zero, or a time or an amplitude that is no finite number.
+        For a duration that is not above zero, or a time or an amplitude that is not a finite number.
 
     Examples
     --------

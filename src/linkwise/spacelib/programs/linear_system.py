@@ -45,7 +45,7 @@ class LinearSystem:
     arm : float
         Largest element met in the last step of the elimination.
     kind : {"one", "none", "many"}
-        How many solutions there are.
+        Number of solutions.
     free : tuple of int (m - irank,)
         The variables that may have any value, in the order of the columns of H.
     x : ndarray (m,)
@@ -274,9 +274,9 @@ def _equation(result: LinearSystem, place: int) -> str:
     """A main variable in terms of the free ones."""
     row = result.H[place]
     constants = np.abs(result.H[: result.irank, -1])
-    said = f"x({result.ivet[place]}) = {rounded(row[-1], float(constants.max()))}"
+    text = f"x({result.ivet[place]}) = {rounded(row[-1], float(constants.max()))}"
     for coefficient, variable in zip(row[result.irank : -1], result.free, strict=True):
         if rounded(coefficient) != "0":
             factor = rounded(abs(coefficient))
-            said += f" {'-' if coefficient > 0 else '+'} {'' if factor == '1' else factor + ' '}x({variable})"
-    return said
+            text += f" {'-' if coefficient > 0 else '+'} {'' if factor == '1' else factor + ' '}x({variable})"
+    return text

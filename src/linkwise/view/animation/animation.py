@@ -33,8 +33,8 @@ from linkwise.trajectory.trajectory import Trajectory
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.drawing.render import SIDE, draw_trace, look_at, positions, space, trim
 from linkwise.view.motion import MotionLike, trajectory_of
-from linkwise.view.scene import SceneLayout, build, frames_at, lay_out
-from linkwise.view.scene.scene import MANY
+from linkwise.view.scene.layout import SceneLayout, frames_at, lay_out
+from linkwise.view.scene.scene import MANY, build
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -122,7 +122,7 @@ def mp4(pictures: Iterable[Pixels], rate: float) -> bytes:
         if process is None or _ended(process) or not path.is_file():
             errors.seek(0)
             words = errors.read().decode(errors="replace").strip().splitlines()
-            raise LinkwiseError(f"ffmpeg made no film: {words[-1] if words else 'it was given no picture'}")
+            raise LinkwiseError(f"ffmpeg wrote no video: {words[-1] if words else 'it was given no picture'}")
         return path.read_bytes()
 
 
@@ -163,7 +163,7 @@ FORMATS = (".gif", ".mp4")
 #: What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at.
 MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
 
-#: The fewest pictures a second.
+#: The fewest frames per second.
 SLOWEST = 0.01
 
 #: Sides of what is drawn for a circle: coarser than in a picture that stands still.
@@ -228,7 +228,7 @@ class Animation:
 
     def __repr__(self) -> str:
         width, height = self.size
-        shape = f"{len(self.times)} pictures of {width} x {height} pixels, {self.rate:g} a second"
+        shape = f"{len(self.times)} frames of {width} x {height} pixels, {self.rate:g} per second"
         return f"<Animation {self.suffix[1:].upper()}: {shape}, {len(self.data) / 1e3:,.0f} kB>"
 
     def _repr_html_(self) -> str:
@@ -250,12 +250,12 @@ def animate(
     frames: bool | None = None,
     width: int = 480,
 ) -> Animation:
-    """Make moving pictures of a motion.
+    """Animate a motion.
 
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     motion : Trajectory, Motion, str, Path, or tuple
         How: a trajectory, the path of a motion file (.mot, .csv, .npz), ``(t, q)`` or ``(t, q, qd, qdd)``, as
         `linkwise.view.browse` takes it. Between its instants it is interpolated, see `Trajectory.at`.
@@ -325,9 +325,9 @@ def instants(motion: Trajectory, rate: float, speed: float) -> FloatArray:
     between = (end - start) * rate / speed  # (infinite, maybe)
     if between - 1e-9 > MOST_PICTURES - 1:
         fastest, fewest = (end - start) * rate / (MOST_PICTURES - 1), (MOST_PICTURES - 1) * speed / (end - start)
-        fewer = f"at fewer pictures a second, rate={fewest:.2g}, " if fewest >= SLOWEST else ""
+        fewer = f"at fewer frames per second, rate={fewest:.2g}, " if fewest >= SLOWEST else ""
         raise ArgumentError(
-            f"the motion of {end - start:g} s makes {between + 1:,.0f} pictures; expected at most {MOST_PICTURES:,}: "
+            f"the motion of {end - start:g} s needs {between + 1:,.0f} frames; expected at most {MOST_PICTURES:,}: "
             f"play it faster, speed={_rounded_up(fastest)}, {fewer}or animate a part of it, such as trajectory.until(time)"
         )
     count = 1 + math.ceil(between - 1e-9)
@@ -342,7 +342,7 @@ def _rounded_up(value: float) -> str:
 def _checked(suffix: str, rate: float, speed: float, width: int) -> int:
     """Check the numbers; return the even width."""
     most = QUICKEST if suffix == ".gif" else 240.0
-    number_within("rate", rate, SLOWEST, most, f"{SLOWEST:g} to {most:g} pictures a second in a {suffix}")
+    number_within("rate", rate, SLOWEST, most, f"{SLOWEST:g} to {most:g} frames per second in a {suffix}")
     number_within("speed", speed, math.ulp(0.0), sys.float_info.max, "a number above 0")
     number_within("width", width, *WIDTHS, f"{WIDTHS[0]} to {WIDTHS[1]} pixels")
     return 2 * round(width / 2)
@@ -362,8 +362,8 @@ def _encoded(moving: Moving, times: FloatArray, rate: float, suffix: str) -> tup
     if height * width * len(times) > MOST_PIXELS:
         fitting = MOST_PIXELS / (height * width * len(times))
         raise ArgumentError(
-            f"{len(times):,} pictures of {width} x {height} pixels are too much to look at; "
-            f"expected width={int(width * math.sqrt(fitting))} or less, or fewer pictures"
+            f"{len(times):,} frames of {width} x {height} pixels are too many; "
+            f"expected width={int(width * math.sqrt(fitting))} or less, or fewer frames"
         )
     data = gif(pictures(), samples, rate) if suffix == ".gif" else mp4(pictures(), rate)
     return data, (width, height)
@@ -378,13 +378,13 @@ class Moving:
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     q : (T, nq) ndarray
         The postures that will be shown; all of them must be seen.
     path : (T, 3) ndarray, optional
         Where the tool is in these; its path is drawn up to the posture that is shown.
     width : int
-        Of the picture, pixels; the height follows from what is shown. Small pictures have no numbers on their axes.
+        Width of the picture, pixels; the height follows from what is shown. Small pictures have no numbers on their axes.
     frames : bool
         Whether each link has the axes of its frame.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from viser import GuiApi
 
 #: The kinds of curves that are drawn, and what is written over them.
-TITLES = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
+TITLES = {"position": "Positions", "velocity": "Velocities", "effort": "Efforts"}
 
 #: In one plot.
 MOST_CURVES = 12
@@ -36,15 +36,15 @@ class CurveGroup:
     Attributes
     ----------
     kind, unit : str
-        What they are and in what.
+        Quantity and its unit.
     t : ndarray (m,)
-        s from the first instant.
+        Times from the first instant, s.
     columns : ndarray (m, k)
-        A curve a column.
+        One curve per column.
     names : tuple of str
-        Of the curves.
+        Names of the curves.
     left_out : int
-        How many more there would be.
+        Number of curves that are not drawn.
     """
 
     kind: str
@@ -101,7 +101,7 @@ class PlayedCurves:
     ----------
     gui : viser.GuiApi
         Where to put them.
-    motion : Motion
+    motion : ShownMotion
         What they show.
     """
 
@@ -123,7 +123,7 @@ class LiveCurves:
     ----------
     gui : viser.GuiApi
         Where to put them.
-    past : Motion
+    past : ShownMotion
         The first of it, see `History.motion`.
     """
 
@@ -182,13 +182,13 @@ def svg_plot(t: FloatArray, columns: FloatArray, names: Sequence[str], title: st
     Parameters
     ----------
     t : (m,) ndarray
-        s.
+        Times, s.
     columns : (m, k) ndarray
-        A curve a column; where it is not finite it has a gap.
+        One curve per column; it has a gap where it is not finite.
     names : sequence of str
-        Of the curves; written as they are, marks of HTML escaped.
+        Names of the curves; characters of HTML are escaped.
     title, unit : str
-        What they are, and in what.
+        Quantity and its unit.
 
     Examples
     --------

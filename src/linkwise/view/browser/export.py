@@ -23,16 +23,16 @@ from linkwise.view.browser.curves import TITLES, groups, svg_plot
 from linkwise.view.browser.painter import BrowserPainter, Track
 from linkwise.view.browser.server import make_server, stop
 from linkwise.view.motion import ShownMotion, motion_of
-from linkwise.view.scene import coordinates
+from linkwise.view.scene.layout import coordinates
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 #: Of one curve.
 MOST_POINTS = 400
 
-#: Fewest and most pictures a second.
+#: Fewest and most frames per second.
 SLOWEST, FASTEST = math.ulp(0.0), 120.0
 
-#: Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer pictures a second.
+#: Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer frames per second.
 MOST_MESSAGES = 600_000
 
 #: Begins a row of numbers that nothing else in a message is.
@@ -54,9 +54,9 @@ class PageRecording:
     page : str
         HTML that fetches nothing.
     frames : int
-        Pictures in it.
+        Number of frames.
     rate : float
-        Pictures a second; 0 for a mechanism at rest.
+        Frames per second; 0 for a mechanism at rest.
     remarks : tuple of str
         What of the mechanism's shapes could not be shown, and why.
     """
@@ -82,7 +82,7 @@ def export(
     ----------
     mechanism : Mechanism
         What is shown.
-    motion : Motion, Trajectory, path, (t, q) or None
+    motion : ShownMotion, Trajectory, path, (t, q) or None
         What is played, see `linkwise.view.motion.ShownMotion.of`; None for a mechanism at rest.
     path : str or Path
         The file, written whole or not at all.
@@ -117,7 +117,7 @@ def export(
     >>> export(arm, trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0), page).frames
     61
     """
-    number_within("rate", rate, SLOWEST, FASTEST, f"pictures a second, above 0 and at most {FASTEST:g}")
+    number_within("rate", rate, SLOWEST, FASTEST, f"frames per second, above 0 and at most {FASTEST:g}")
     if motion is not None and q is not None:
         raise ArgumentError("motion and q both say where the mechanism is; give one of them")
     moved = None if motion is None else motion_of(mechanism, motion)
@@ -130,7 +130,7 @@ def export(
 
 
 STYLE = """
-#linkwise{position:fixed;top:0;left:0;z-index:10000;overflow:auto;
+#linkwise{position:fixed;top:0;right:0;z-index:10000;overflow:auto;
 box-sizing:border-box;max-height:calc(100vh - 5.5em);max-width:min(46em,92vw);
 margin:.6em;padding:.5em .8em;background:rgba(255,255,255,.93);color:#222;border:1px solid #ddd;border-radius:6px;
 font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
@@ -174,7 +174,7 @@ def _page(mechanism: Tree, motion: ShownMotion | None, recording: PageRecording)
 
 def _said(motion: ShownMotion | None, recording: PageRecording) -> Iterator[str]:
     if motion is not None:
-        yield f"<p>{number(motion.duration)} s, {number(round(recording.rate, 1))} pictures a second</p>"
+        yield f"<p>{number(motion.duration)} s, {number(round(recording.rate, 1))} frames per second</p>"
     for remark in motion.remarks if motion is not None else ():
         yield f"<p>{html.escape(plain(remark))}</p>"
     if recording.remarks:
@@ -204,15 +204,15 @@ def record(
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
-    motion : Motion or None
-        How; None for rest.
+        The mechanism.
+    motion : ShownMotion or None
+        The motion; None for rest.
     q : (nq,) ndarray or None
         The position at rest.
-    shapes, folder, package_dirs
+    visuals : Visuals
         As for `BrowserPainter`.
     rate : float
-        Pictures a second, fewer where they would be more than `MOST_MESSAGES` placements.
+        Frames per second, fewer where there would be more than `MOST_MESSAGES` placements.
     """
     times = instants(motion.duration, rate, len(mechanism.links)) if motion is not None else np.zeros(1)
     path = None if motion is None else positions(motion, times)

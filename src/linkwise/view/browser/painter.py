@@ -19,25 +19,11 @@ from linkwise.model.formatting.table import plain
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene import (
-    Label,
-    Primitive,
-    Scene,
-    SceneLayout,
-    build,
-    coordinates,
-    evaluate,
-    few,
-    frames_at,
-    lay_out,
-    near,
-    points_of,
-    poses_at,
-)
 from linkwise.view.scene.camera import FIELD, camera, fitted, grid
+from linkwise.view.scene.layout import SceneLayout, coordinates, evaluate, few, frames_at, lay_out, near, points_of, poses_at
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals, visual_primitives
 from linkwise.view.scene.obstacles import NearestPoints, collision_primitives, obstacle_primitives
-from linkwise.view.scene.scene import MANY, SHORTEST, Colour, least_turns
+from linkwise.view.scene.scene import MANY, SHORTEST, Colour, Label, Primitive, Scene, build, least_turns
 from linkwise.view.scene.tessellation import Surface, ball, box, merged, rod
 
 if TYPE_CHECKING:

@@ -168,9 +168,9 @@ class Panel:
         Called for everything that is pressed and slid, with these keys: ``("joint", k)`` a place of the slider, ``"reset"``,
         ``"target"`` the index of a link or None, ``"play"``, ``"seek"`` a time, ``"speed"``, ``"repeat"``, ``"frames"``,
         ``"names"``, ``"meshes"``.
-    past : Motion
+    past : ShownMotion
         The recent interactive motion, whose curves are drawn where there is no motion to play.
-    motion : Motion, optional
+    motion : ShownMotion, optional
         What can be played.
     meshes : bool
         Whether there are meshes to be switched.

@@ -29,7 +29,7 @@ from linkwise.view.browser.panel import Panel, free_scales, scales
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.slider_coordinates import SliderCoordinates
 from linkwise.view.motion import motion_of
-from linkwise.view.scene import coordinates, evaluate, lay_out
+from linkwise.view.scene.layout import coordinates, evaluate, lay_out
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 
@@ -95,7 +95,7 @@ class Playback:
     Parameters
     ----------
     duration : float
-        Of the motion, s; 0 or more.
+        Duration of the motion, s; 0 or more.
     speed : float
         How many seconds of the motion go by in one second: 0.01 to 10, or -10 to -0.01 for backwards.
     repeat : bool

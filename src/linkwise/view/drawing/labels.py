@@ -10,7 +10,8 @@ import numpy as np
 
 from linkwise.plot.figure import literal, shortened
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene import Scene, few, near
+from linkwise.view.scene.layout import few, near
+from linkwise.view.scene.scene import Scene
 
 #: Size of the letters, points, and the width of one as a share of it.
 FONT, GLYPH = 8.5, 0.58

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene import Primitive, Scene
-from linkwise.view.scene.scene import ROD
+from linkwise.view.scene.scene import ROD, Primitive, Scene
 from linkwise.view.scene.tessellation import SIDES, SURFACES, Surface, helix_line, merged, rod
 
 #: Where the light comes from.

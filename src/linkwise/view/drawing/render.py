@@ -20,10 +20,10 @@ from linkwise.spatial.validation import number_within, readable
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.motion import MotionLike, trajectory_of
-from linkwise.view.scene import SceneLayout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
+from linkwise.view.scene.layout import SceneLayout, evaluate, lay_out
 from linkwise.view.scene.obstacles import NearestPoints, collision_primitives, obstacle_primitives
-from linkwise.view.scene.scene import FREE, GROUND, MANY
+from linkwise.view.scene.scene import FREE, GROUND, MANY, build
 from linkwise.view.scene.tessellation import SIDES
 
 #: How strong the colours of the first and of the last but one of several postures are.
@@ -276,7 +276,7 @@ def tool_path(mechanism: Tree, motion: MotionLike, *, postures: int = 4) -> Any:
     Parameters
     ----------
     mechanism : Mechanism
-        What moves.
+        The mechanism.
     motion : Trajectory, Motion, str, Path, or tuple
         How: a trajectory, the path of a motion file (.mot, .csv, .npz), ``(t, q)`` or ``(t, q, qd, qdd)``.
     postures : int

@@ -43,7 +43,7 @@ class LiveView(Service):
     Attributes
     ----------
     address : str
-        Of the page.
+        Address of the page.
 
     Raises
     ------

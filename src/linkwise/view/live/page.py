@@ -55,7 +55,7 @@ class Page:
     client : viser.ClientHandle
         The visitor.
     settings : LiveSettings
-        Of the chain.
+        Settings of the chain.
     state : LiveState
         Its newest values.
     past : Past
@@ -65,7 +65,7 @@ class Page:
     drag : callable
         See `Drag`; called for operators alone.
     size : float
-        Of the mechanism, m.
+        Size of the mechanism, m.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None, nea
     state : LiveState
         Of the chain.
     name : str
-        Of the chain.
+        Name of the chain.
     rate : float
         Cycles a second.
     old : float or None

@@ -30,7 +30,7 @@ from linkwise.view.browser.viewer import Inbox
 from linkwise.view.live.page import Page, status_html
 from linkwise.view.live.settings import LiveSettings, Target
 from linkwise.view.live.state import LiveState, Past
-from linkwise.view.scene import lay_out
+from linkwise.view.scene.layout import lay_out
 from linkwise.view.scene.meshes import Visuals
 
 #: Seconds between two looks at status and curves.
@@ -69,7 +69,7 @@ class Live:
     Parameters
     ----------
     settings : LiveSettings
-        Of the chain.
+        Settings of the chain.
     server : viser.ViserServer
         Where it is shown.
     log : LimitedLog

@@ -20,7 +20,7 @@ class LiveState:
     Parameters
     ----------
     settings : LiveSettings
-        Of the chain.
+        Settings of the chain.
     ports : Ports
         Its ports, with the newest values.
     """
@@ -94,7 +94,7 @@ class Past:
     Parameters
     ----------
     size : int
-        How many values there are.
+        Number of values.
     rate : float
         How often a second they are added.
 

@@ -22,7 +22,8 @@ from linkwise.spatial.validation import choice, number_within, rows_of, word_of
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.render import draw
 from linkwise.view.plots.workspace_plot import draw_panels
-from linkwise.view.scene import build, coordinates, evaluate, lay_out
+from linkwise.view.scene.layout import coordinates, evaluate, lay_out
+from linkwise.view.scene.scene import build
 from linkwise.view.scene.tessellation import ball
 from linkwise.workspace import Workspace, workspace
 
@@ -74,7 +75,7 @@ def ellipsoid_of(
 ) -> Ellipsoid:
     """Return the ellipsoid of velocity or force of a frame.
 
-    With joint speeds whose squares add up to one, v = J qd fills the ellipsoid with the half axes s_k u_k, s and u being
+    With joint velocities whose squares add up to one, v = J qd fills the ellipsoid with the half axes s_k u_k, s and u being
     singular values and left singular vectors of J; with joint efforts whose squares add up to one, the forces that they
     hold fill that with the half axes u_k / s_k: T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics
     Research 4(2), 1985. A base that floats is taken as held still.
@@ -117,7 +118,7 @@ def ellipsoid(
     q : (nq,) array_like, optional
         Coordinates, rad or m; the neutral ones by default.
     kind : {"velocity", "force"}
-        What the tool does at joint speeds, or holds at joint efforts, whose squares add up to one.
+        What the tool does at joint velocities, or holds at joint efforts, whose squares add up to one.
     mask : {"translation", "rotation"}
         Linear or angular.
     link : int or str
@@ -140,7 +141,7 @@ def ellipsoid(
     >>> import linkwise as lw
     >>> picture = ellipsoid(lw.robots.planar_2r(), [0.3, 1.2])
     >>> picture.texts[-1].get_text()
-    'velocity of the tool at joint speeds of 1 rad/s together: 1.86, 0.5 and 0 m/s'
+    'velocity of the tool at joint velocities of 1 rad/s together: 1.86, 0.5 and 0 m/s'
     """
     shape = ellipsoid_of(mechanism, q, kind=kind, mask=mask, link=link)
     scene = build(mechanism, lay_out(mechanism, q))
@@ -178,7 +179,7 @@ def _told(mechanism: Tree, shape: Ellipsoid, kind: str, mask: str, link: int | s
         ("force", "translation"): ("force", "N"),
         ("force", "rotation"): ("moment", "N m"),
     }[kind, mask]
-    inputs, symbol = {"velocity": ("joint speeds", "qd"), "force": ("joint efforts", "tau")}[kind]
+    inputs, symbol = {"velocity": ("joint velocities", "qd"), "force": ("joint efforts", "tau")}[kind]
     values = [f"{half:.3g}" if np.isfinite(half) else "any" for half in shape.half]
     whose = mechanism.frame_name(link)
     condition = f"{inputs} of {ones(mechanism, symbol)} together"
@@ -244,7 +245,7 @@ def add_ellipses(
 
 
 def half_axes(jacobian: FloatArray) -> FloatArray:
-    """Half axes, as columns (2, 2), of the velocities J qd, J (2, n), with joint speeds whose squares add up to one.
+    """Half axes, as columns (2, 2), of the velocities J qd, J (2, n), with joint velocities whose squares add up to one.
 
     Examples
     --------
@@ -332,8 +333,8 @@ def manipulability_map(
         Without closed loops.
     joints : (int or str, int or str), optional
         The two joints over whose ranges the map goes; the others stay at q. Without them, the map goes over a plane of the
-        workspace, each cell with the best posture found, and ellipses show the velocities of the tool there at joint speeds
-        whose squares add up to one.
+        workspace, each cell with the best posture found, and ellipses show the velocities of the tool there, at joint
+        velocities whose squares add up to one.
     q : (nq,) array_like, optional
         Coordinates of the other joints, rad or m, marked in the map; the neutral ones by default. For a map over joints.
     mask : {"translation", "rotation", "all"}
@@ -381,7 +382,7 @@ def manipulability_map(
     if mask == "translation":
         _, longest = add_ellipses(mechanism, region, panels, link)
         speeds = ones(mechanism, "qd")
-        words = f"ellipses: velocity of {plain(region.frame)} at joint speeds of {speeds} together, "
+        words = f"ellipses: velocity of {plain(region.frame)} at joint velocities of {speeds} together, "
         words += f"longest half axis {longest:.3g} m/s"
         literal(picture.suptitle(" ", fontsize=9), f"{plain(mechanism.name)}\n{words}")
     return picture

@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice
 from linkwise.view.drawing.painter import AXES
 from linkwise.view.drawing.render import dress, space
-from linkwise.view.scene import SceneLayout, lay_out
+from linkwise.view.scene.layout import SceneLayout, lay_out
 from linkwise.view.scene.scene import TRIAD
 from linkwise.workspace import Workspace
 from linkwise.workspace import workspace as reachable
@@ -57,7 +57,7 @@ def solid(mechanism: Tree, region: Workspace, laid: SceneLayout, *, coloured: bo
 
 def title(mechanism: Tree, region: Workspace) -> str:
     """What stands above a picture."""
-    return f"{plain(mechanism.name)}: what {plain(region.frame)} reaches"
+    return f"{plain(mechanism.name)}: workspace of {plain(region.frame)}"
 
 
 # ── faces ─────────────────────────────────────────────────────────────────────────────────────────
@@ -229,7 +229,7 @@ def workspace(
     >>> import linkwise as lw
     >>> made = workspace(lw.robots.planar_2r(), samples=2000, cells=32)
     >>> made.get_suptitle()
-    'planar_2r: what the tool reaches'
+    'planar_2r: workspace of the tool'
     """
     mechanism.require_numbers("a picture")
     count = samples if samples is not None or mechanism.loops else SAMPLES

@@ -208,7 +208,7 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         (
             "0 0.3 0.5 1.57 0\n", {},
             [
-                "line 1: which dialect this table is in must be said: 'linkwise', 'matlab', 'python' or 'toolbox7'. "
+                "line 1: the dialect of this table is not stated; expected 'linkwise', 'matlab', 'python' or 'toolbox7'. "
                 "This row would mean: matlab: theta=0 d=0.3 a=0.5 alpha=1.57 sigma=0; "
                 "python: d=0 alpha=0.3 theta=0.5 a=1.57 sigma=0; toolbox7: alpha=0 a=0.3 theta=0.5 d=1.57 sigma=0"
             ],
@@ -285,12 +285,12 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         ),
         (
             "0 0 0 0 0 0 0 1 2 1\n", {"dialect": "python"},
-            ["line 1: link 'link1': limits is (2.0, 1.0); expected the least value first, then the greatest, neither NaN"],
+            ["line 1: link 'link1': limits is (2.0, 1.0); expected the lower limit first, then the upper, neither NaN"],
         ),
         (
             "name; theta [rad]; d [m]; a [m]; alpha [rad]\nx;0;0;0;0\nx;0;0;0;0\n",
             {"dialect": "linkwise", "convention": "standard"},
-            ["mechanism 'arm': links is 'x'; expected names that differ; this one stands twice"],
+            ["mechanism 'arm': links is 'x'; expected unique names; this one occurs twice"],
         ),
     ],
 )  # fmt: skip

@@ -168,7 +168,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "class twice": (
         world("<body/>", '<default><default class="a"/><default class="a"/></default>'),
-        ["line 2: <default>: class 'a' stands twice"],
+        ["line 2: <default>: class 'a' occurs twice"],
     ),
     "class no name": (
         world("<body/>", "<default><default/></default>"),
@@ -332,14 +332,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "composite": (body("<composite/>"), ["line 4: <composite> is not read: what it makes has to be written out"]),
     "flexcomp": (body("<flexcomp/>"), ["line 4: <flexcomp> is not read: a soft body is no rigid one"]),
     "deformable": (world("<body/>", after="<deformable/>"), ["line 6: <deformable>: a soft body is no rigid one"]),
-    "body twice": (world('<body name="a"/>\n<body name="a"/>'), ["line 5: body 'a' stands twice, first in line 4"]),
+    "body twice": (world('<body name="a"/>\n<body name="a"/>'), ["line 5: body 'a' occurs twice, first in line 4"]),
     "joint twice": (
         world('<body><joint name="a"/>\n<joint name="a"/></body>'),
-        ["line 5: joint 'a' stands twice, first in line 4"],
+        ["line 5: joint 'a' occurs twice, first in line 4"],
     ),
     "site twice": (
         world('<body><site name="a"/>\n<site name="a"/></body>'),
-        ["line 5: site 'a' stands twice, first in line 4"],
+        ["line 5: site 'a' occurs twice, first in line 4"],
     ),
     "blank name": (world('<body name=" "/>'), ["line 4: body ' ': name is ' '; expected a word, or None"]),
     "include text": (

@@ -124,6 +124,24 @@ def test_moves_as_in_mujoco_for_a_second() -> None:
     assert difference < 1e-9
 
 
+@pytest.mark.parametrize("parents", [(-1, 0, 1), (-1, 0, 0)])
+def test_inertia_between_branches_is_said_to_be_lost(parents: tuple[int, ...]) -> None:
+    """MuJoCo leaves it out of its mass matrix, which has places for joints of one branch alone."""
+    mech = random_mechanism(3, ["revolute"] * 3, parents, motors=False)
+    tendon = Spring({"part1": 1.0, "part2": -1.0}, inertia=0.3)
+    line = LinearSpringDamper([("part1", (0.1, 0, 0)), ("part2", (0.2, 0.1, 0))], inertia=0.4)
+    for spring in (tendon, line):
+        lost = losses.losses(Description(mech.replace(springs=[spring]))).lost
+        assert lost == ["spring 'part1': its inertia between branches (MuJoCo leaves it out)"] * (parents[2] == 0)
+        data = mujoco.MjData(model := mujoco.MjModel.from_xml_string(writer.render(mech.replace(springs=[spring]))))
+        mass, q = np.zeros((3, 3)), np.array([0.1, 0.2, 0.3])
+        data.qpos[:] = q
+        mujoco.mj_forward(model, data)
+        mujoco.mj_fullM(model, data, mass)
+        difference = np.abs(direct(mech.replace(springs=[spring]), "mass_matrix", q) - mass).max()
+        assert (difference > 1e-3) == (parents[2] == 0)
+
+
 def test_several_trees_and_free_bodies() -> None:
     """An arm beside two boxes, one of which has its centre elsewhere than its frame."""
     body = random_body(np.random.default_rng(5))

@@ -435,7 +435,7 @@ def test_a_merged_include(tmp_path: Path) -> None:
     held = f'<include merge="true">{include}</include>' + link("a") + joint("world", "__model__", "fixed", name="hold")
     (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(held + joint("b", "a"))}</sdf>')
     assert lw.load(tmp_path / "cart.sdf").links[0].name == "b"  # the first link, which the frame of the model is attached to
-    for wrong, message in ((held + link("b"), "the name 'b' stands twice"), (held.replace("true", "yes"), "merge is 'yes'")):
+    for wrong, message in ((held + link("b"), "the name 'b' occurs twice"), (held.replace("true", "yes"), "merge is 'yes'")):
         (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(wrong)}</sdf>')
         with pytest.raises(FileError, match=message):
             lw.load(tmp_path / "cart.sdf")
@@ -480,7 +480,7 @@ def test_included_files(tmp_path: Path) -> None:
         '<sdf version="1.9"><model name="wheel">\n<link name="rim"/><link name="rim"/></model></sdf>'
     )
     with pytest.raises(
-        lw.errors.FileError, match=r"models/wheel/model.sdf', line 2: model 'right': the name 'rim' stands twice"
+        lw.errors.FileError, match=r"models/wheel/model.sdf', line 2: model 'right': the name 'rim' occurs twice"
     ):
         lw.load(cart, package_dirs=[tmp_path / "models"])
     (wheel / "model.sdf").write_text(f'<sdf version="1.9">{model("<include><uri>model.sdf</uri></include>")}</sdf>')
@@ -527,7 +527,7 @@ MISTAKES = {
     "no version": ("", model(AB), "the version is missing; expected '1.2' to '1.12'"),
     "an old version": ("1.1", model(AB), "the version is '1.1'"),
     "no model": ("1.9", "", "<sdf> holds no <model>"),
-    "a name twice": ("1.9", model(AB + link("a")), "the name 'a' stands twice, first as a link in line 1"),
+    "a name twice": ("1.9", model(AB + link("a")), "the name 'a' occurs twice, first as a link in line 1"),
     "no name": ("1.9", model('<link name=""/>'), "a link has no name"),
     "a reserved name": ("1.9", model(link("world")), "the name 'world'"),
     "an unknown frame": ("1.9", model(AB + link("c", "0 0 0 0 0 0", "bb")), "frame or model 'bb' (did you mean 'b'?)"),
@@ -665,7 +665,7 @@ def test_nothing_but_the_ground() -> None:
 
 
 def test_what_is_dropped() -> None:
-    """An added mass, and a limit that is no number: Drake leaves them out in silence."""
+    """An added mass, and a limit that is not a number: Drake leaves them out in silence."""
     axis = '<axis><xyz>0 0 1</xyz><limit><velocity>2"</velocity><effort>5</effort></limit></axis>'
     added = BODY.replace("<mass>", "<fluid_added_mass><xx>9</xx></fluid_added_mass><mass>")
     text = model(link("a", body=added) + joint("world", "a", inner=axis))

@@ -47,7 +47,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "no name": ("<link/>", ["line 2: a link: <link> has no name"]),
     "blank name": ('<link name=" "/>', ["line 2: a link: <link> has an empty name"]),
-    "link twice": (A + A, ["line 3: link 'a' stands twice, first in line 2"]),
+    "link twice": (A + A, ["line 3: link 'a' occurs twice, first in line 2"]),
     "two roots": (
         AB,
         ["line 3: there are 2 roots, links that no joint carries: 'a' (line 2), 'b' (line 3); "
@@ -93,7 +93,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         ABC + '<joint name="j" type="fixed"><parent link="a"/>\n<child link="b"/>\n<child link="c"/></joint>',
         [
             f"line 3: there are 3 roots, links that no joint carries: 'a' (line 2), 'b' (line 3), 'c' (line 4), {LEFT}",
-            "line 7: joint 'j': <child> stands twice, first in line 6",
+            "line 7: joint 'j': <child> occurs twice, first in line 6",
         ],
     ),
     "joint without name": (
@@ -110,7 +110,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "joint twice": (
         ABC + fixed("j", "a", "b") + fixed("j", "b", "c"),
-        ["line 8: joint 'j' stands twice, first in line 5"],
+        ["line 8: joint 'j' occurs twice, first in line 5"],
     ),
     "zero axis": (
         AB + joint("j", "a", "b", '<axis xyz="0 0 0"/>'),
@@ -185,7 +185,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "two inertials": (
         f'<link name="a">\n<inertial><mass value="1"/>{WHOLE}</inertial>\n<inertial/></link>',
-        ["line 4: link 'a': <inertial> stands twice, first in line 3"],
+        ["line 4: link 'a': <inertial> occurs twice, first in line 3"],
     ),
     "a coordinate of the base": (
         ABC + joint("j", "a", "b", kind="floating") + joint("base_x", "b", "c"),
@@ -194,7 +194,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "all at once": (
         inertial('<mass value="x"/>') + AB + joint("j", "a", "c", '<limit lower="2" upper="1"/>', "turn"),
         [f"line 3: link 'a': <inertial> has no <inertia>{POINT}", "line 4: link 'a': value of <mass>: 'x' is not a number",
-         "line 7: link 'a' stands twice, first in line 2",
+         "line 7: link 'a' occurs twice, first in line 2",
          f"line 9: joint 'j': type is 'turn'; expected {TYPES}",
          "line 10: joint 'j': its child is 'c', but there is no such link"],
     ),

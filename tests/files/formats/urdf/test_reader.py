@@ -275,12 +275,12 @@ def test_remarks(inner: str, expected: str) -> None:
 
 def test_an_element_that_says_the_same_again_is_a_remark() -> None:
     axis, limit = '\n<axis xyz="0 1 0"/>', '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
-    expected = "joint 'a-b': <axis> stands twice, first in line 5"
+    expected = "joint 'a-b': <axis> occurs twice, first in line 5"
     assert told(AB + joint("a", "b", axis + "\n<axis  xyz = '0 1 0'></axis>" + limit)) == [
         f"line 6: {expected}, with the same words"
     ]
     assert told(AB + joint("a", "b", axis + '\n<child link="b"/>' + limit)) == [
-        "line 6: joint 'a-b': <child> stands twice, first in line 4, with the same words"
+        "line 6: joint 'a-b': <child> occurs twice, first in line 4, with the same words"
     ]
     problems = parsed(AB + joint("a", "b", axis + axis + '\n<axis xyz="0 0 1"/>' + limit)).problems
     assert [str(problem) for problem in problems] == [f"line 7: {expected}"]

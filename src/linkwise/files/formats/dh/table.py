@@ -404,7 +404,7 @@ def read_dh(
     convention : {"standard", "modified"}, optional
         Must be said where the table does not: "python" holds it in its column mdh, "linkwise" may in a column.
     angles : {"rad", "deg"}, optional
-        What the angles are in. The toolboxes take rad, which is so unless said; a header of "linkwise" says it itself.
+        Unit of the angles, by default rad, as in the toolboxes; a header of "linkwise" states it.
     physical : bool
         Whether every inertia must be that of a body that can exist.
 
@@ -502,7 +502,7 @@ def undecided(text: str) -> FileProblem:
     if row is None:
         return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
     said = "; ".join(meanings(row.cells[:40]))
-    return FileProblem(row.number, f"which dialect this table is in must be said: {known}. This row would mean: {said}")
+    return FileProblem(row.number, f"the dialect of this table is not stated; expected {known}. This row would mean: {said}")
 
 
 def said_dialect(text: str) -> str | None:

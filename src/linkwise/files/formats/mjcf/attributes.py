@@ -142,7 +142,7 @@ class Attributes:
     log : Report
         Where problems go.
     item : str, optional
-        How messages call it: ``"joint 'elbow'"``.
+        Its name in messages: ``"joint 'elbow'"``.
     kind : str, optional
         That of `ATTRIBUTES` which it is, where its tag does not say so.
     known : sequence of str, optional
@@ -347,7 +347,7 @@ class Defaults:
                 self.log.report(element, f"<default>: class is {shown(name)}; the outermost is {MAIN!r}")
             name = MAIN
         elif not name or name in self.classes:
-            why = f"class {shown(name)} stands twice" if name else "class is empty; expected a name of its own"
+            why = f"class {shown(name)} occurs twice" if name else "class is empty; expected a name of its own"
             self.log.report(element, f"<default>: {why}")
             return
         else:

@@ -47,7 +47,7 @@ class Geom:
     attributes : Attributes
         What it says.
     kind : str
-        Of `KINDS`.
+        One of `KINDS`.
     frame : ndarray (4, 4)
         T_body_geom.
     size : tuple of float

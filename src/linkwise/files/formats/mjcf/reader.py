@@ -12,15 +12,13 @@ import numpy as np
 
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import FileProblem, choices, members, shown
-from linkwise.files.formats.mjcf.attachment import Attacher
+from linkwise.files.formats.mjcf.attachment import Attacher, Replicator
 from linkwise.files.formats.mjcf.attributes import ACTUATORS, ORDER, Attributes, Defaults, check_known, check_tag, offered
 from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement, BodyTree, repeated
 from linkwise.files.formats.mjcf.document import Includer, keep_body, settings_of
-from linkwise.files.formats.mjcf.equalities import Equalities
 from linkwise.files.formats.mjcf.geoms import scaled_to
-from linkwise.files.formats.mjcf.links import LinkNames, Links, still_roots
+from linkwise.files.formats.mjcf.links import Equalities, LinkNames, Links, still_roots
 from linkwise.files.formats.mjcf.meshes import Meshes
-from linkwise.files.formats.mjcf.replication import Replicator
 from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, Report, attempt, some, with_tool_at_a_tip
 from linkwise.files.xml_tree import Element, XmlError, read_xml

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from linkwise.files.formats.mjcf.attributes import ORDER
-from linkwise.files.formats.mjcf.body_plan import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
 from linkwise.files.formats.mjcf.geoms import PARTS, WHOLE
+from linkwise.files.formats.mjcf.losses import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
 from linkwise.files.report import needs_tool_frame, unused_name
 from linkwise.files.xml_tree import element_lines, numbers, real
 from linkwise.mechanism import Mechanism
@@ -189,9 +189,9 @@ class _Writer:
         return element_lines("joint", said | {"type": "free"} | values) if values else element_lines("freejoint", said)
 
     def _of_velocities(self, name: str, columns: Mapping[str, Columns]) -> dict[str, str]:
-        """What each velocity of a joint with a quaternion feels of its motors, where all feel the same."""
-        felt = [self.efforts.get(f"{name}{ending}", {}) for ending, _ in columns["qd"]]
-        return _written(felt[0]) if all(values == felt[0] for values in felt) else {}
+        """Motor parameters of the velocities of a joint with a quaternion, where all are equal."""
+        reflected = [self.efforts.get(f"{name}{ending}", {}) for ending, _ in columns["qd"]]
+        return _written(reflected[0]) if all(values == reflected[0] for values in reflected) else {}
 
     def _inertial(self, k: int) -> list[str]:
         body = Inertia() if k < 0 else self.mechanism.links[k].body

@@ -85,7 +85,7 @@ class Scope:
                 child, f"{self.item}: a {child.tag} has {f'the name {name!r}' if name else 'no name'}; expected another"
             )
         elif first is not None and (self.version >= (1, 7) or first.tag == child.tag):
-            places = f"stands twice, first as a {first.tag} in line {first.line}"
+            places = f"occurs twice, first as a {first.tag} in line {first.line}"
             self.values.report(child, f"{self.item}: the name {name!r} {places}")
         else:
             shared = first is not None or name == WORLD  # (before 1.7 a joint may have the name of a link)
@@ -97,7 +97,7 @@ class Scope:
                 self.models[name] = Scope(self.values, document, child, name, self, prefix)
                 self.merged += [self.models[name]] if merged else []
                 for twice in (self.elements.keys() & self.models[name].elements.keys()) if merged else ():
-                    self.values.report(child, f"{self.item}: the name {twice!r} stands twice, also in the merged model")
+                    self.values.report(child, f"{self.item}: the name {twice!r} occurs twice, also in the merged model")
 
     def all(self, tag: str) -> Iterator[tuple[Scope, str, Element]]:
         """The elements with a tag by their keys in their scopes, those of this one, then those of the models in it."""

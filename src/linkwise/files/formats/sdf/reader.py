@@ -15,8 +15,7 @@ from linkwise.errors import FileProblem, Problem, choices, shown
 from linkwise.files.formats.sdf.auto_inertia import DENSITY, summed_solids
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import MOST, WORLD, FrameError, Scope
-from linkwise.files.formats.sdf.joints import Gearbox, SdfJoint
-from linkwise.files.formats.sdf.tree import CLOSURES, JointTree, SdfLink
+from linkwise.files.formats.sdf.tree import CLOSURES, Gearbox, JointTree, SdfJoint, SdfLink
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Description, Reading, body_fields, listed, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
@@ -179,7 +178,7 @@ class _Reader:
             name = scope.full_name(element)
             item = f"link {name!r}"
             if name in self.links:
-                self.values.report(element, f"{item} stands twice, first in line {self.links[name].element.line}")
+                self.values.report(element, f"{item} occurs twice, first in line {self.links[name].element.line}")
                 continue
             self.names[name] = self.values.name_of_base(element, "link", taken) if name == "base" else name
             frame = self._placed(scope, key, element)
@@ -264,7 +263,7 @@ class _Reader:
         for scope, key, element in self.world.all("joint"):
             name = scope.full_name(element)
             if name in joints:
-                self.values.report(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
+                self.values.report(element, f"joint {name!r} occurs twice, first in line {joints[name].element.line}")
                 continue
             try:
                 joint = self._joint(scope, key, element, name)

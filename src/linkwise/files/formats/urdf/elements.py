@@ -51,7 +51,7 @@ class Notes(Report):
         """The child with that tag, of which there may be one; others may say the same again."""
         children = element.all(tag)
         for other in children[1:]:
-            twice = f"{item}: <{tag}> stands twice, first in line {children[0].line}"
+            twice = f"{item}: <{tag}> occurs twice, first in line {children[0].line}"
             if not other.repeats(children[0]):
                 self.report(other, twice)
                 break
@@ -67,7 +67,7 @@ class Notes(Report):
         for element in parent.all(tag):
             name = self.word(f"a {tag}", element, "name")
             if name in lines:
-                self.report(element, f"{tag} {name!r} stands twice, first in line {lines[name]}")
+                self.report(element, f"{tag} {name!r} occurs twice, first in line {lines[name]}")
             elif name is not None:
                 lines[name] = element.line
                 yield name, element
@@ -229,7 +229,7 @@ class JointElement:
     fields : dict
         pitch, limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
     damping : tuple of float
-        Of each of several coordinates.
+        Damping of each of several coordinates.
     idle : bool
         Whether its greatest effort is 0.
     lines : dict of str to int

@@ -296,7 +296,7 @@ def _origin(frame: Any) -> list[str]:
 
 # ── losses ────────────────────────────────────────────────────────────────────────────────────────
 
-#: A rotation that differs by more than this from the one that its angles make is no rotation to rounding.
+#: A rotation that differs by more than this from the one that its angles make is not a rotation to rounding.
 ROUNDING = 1e-12
 
 

@@ -39,7 +39,7 @@ class LoopedCode:
     Parameters
     ----------
     layout : ProgramLayout
-        Of the program.
+        Layout of the program.
     program : callable
         Gives the program, where it must be compiled.
     apart : bool

@@ -56,7 +56,7 @@ class StepWriter(_Writer):
     step : RowStep
         What to write.
     layout : ProgramLayout
-        Of the program.
+        Layout of the program.
     t : Text
         Where to write it.
     words : Words

@@ -1,0 +1,212 @@
+"""Algorithms that NumPy puts together of those that loop over the bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from linkwise import algorithm
+from linkwise.algorithm import Algorithm
+from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.expr.derivative import rates
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.backend import CompiledKernel, Lazy
+from linkwise.kernel.backends.numpy import python_gufunc
+from linkwise.kinematics.analytic_jacobian import RATES, defined
+from linkwise.kinematics.configuration import random_configuration
+from linkwise.looped.kernel import LoopedKernel, looped_kernel, regular
+from linkwise.model.tree import Tree
+from linkwise.spatial.linear import product
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import choice
+
+#: The kernels of a composition by their names.
+Parts: TypeAlias = Mapping[str, Callable[..., FloatArray]]
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How an algorithm is put together.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        The algorithms that it takes; they get those of its options that they have.
+    fixed : mapping of str to object
+        Options of these beside.
+    function : callable
+        ``function(parts, *arrays)`` over batches; options that no part has are keywords.
+    """
+
+    parts: tuple[str, ...]
+    fixed: Mapping[str, Any]
+    function: Callable[..., Any]
+
+
+#: Configurations at which a frame's orientation is looked at, and the rate of a coordinate that stands for an infinite one.
+SAMPLES, ENDLESS = 3, 1e12
+
+#: By the names of the algorithms.
+COMPOSITIONS: dict[str, Composition] = {}
+
+
+def composed(*parts: str, **fixed: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare that the algorithm of the function's name is put together of others; see `Composition`."""
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        COMPOSITIONS[function.__name__] = Composition(parts, fixed, function)
+        return function
+
+    return declare
+
+
+def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
+    """The rates (..., j, 6, i) of the Jacobian by small motions of each joint j."""
+    return parts["jacobian_dot"](q[..., None, :], _units(parts, q))
+
+
+def _units(parts: Parts, q: FloatArray) -> FloatArray:
+    """Unit speeds (nv, nv)."""
+    return np.eye(parts["jacobian"](q[:1]).shape[-1], dtype=q.dtype)
+
+
+@composed("jacobian")
+def frame_velocity(parts: Parts, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """J qd."""
+    return product(parts["jacobian"](q), qd)
+
+
+@composed("jacobian", "jacobian_dot")
+def frame_acceleration(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+    """J qdd + Jd qd."""
+    return product(parts["jacobian"](q), qdd) + product(parts["jacobian_dot"](q, qd), qd)
+
+
+@composed("jacobian", "jacobian_dot")
+def frame_velocity_derivatives(parts: Parts, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The derivatives of J qd by q and by qd."""
+    return np.swapaxes(product(_slopes(parts, q), qd[..., None, :]), -1, -2), parts["jacobian"](q)
+
+
+@composed("jacobian", "jacobian_dot")
+def kinematic_hessian(parts: Parts, q: FloatArray) -> FloatArray:
+    """The rates of the Jacobian along each joint."""
+    return np.moveaxis(_slopes(parts, q), -3, -1)
+
+
+@composed("jacobian", "jacobian_dot")
+def kinematic_hessian_product(parts: Parts, q: FloatArray, weights: FloatArray) -> FloatArray:
+    """Their combination with weights."""
+    return product(np.moveaxis(_slopes(parts, q), (-3, -2), (-2, -1)), weights[..., None, :])
+
+
+@composed("jacobian", "mass_matrix")
+def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray:
+    """J inverse(M) J'."""
+    jac = parts["jacobian"](q)
+    half = jac @ np.linalg.solve(regular(parts["mass_matrix"](q)), np.swapaxes(jac, -1, -2))
+    return np.asarray(0.5 * (half + np.swapaxes(half, -1, -2)))
+
+
+@composed("jacobian", "momentum", about="com")
+def centroidal_momentum_matrix(parts: Parts, q: FloatArray) -> FloatArray:
+    """The momenta at unit speeds."""
+    return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts, q)), -1, -2)
+
+
+@composed("forward_kinematics", "jacobian")
+def analytic_jacobian(parts: Parts, q: FloatArray, *, orientation: str = "rpy") -> FloatArray:
+    """The angular rows as rates of the orientation's coordinates."""
+    jac = parts["jacobian"](q)
+    turning = _turning(orientation)(parts["forward_kinematics"](q)[..., :3, :3], np.zeros(3, q.dtype))[0]
+    return np.concatenate([jac[..., :3, :], turning @ jac[..., 3:, :]], axis=-2)
+
+
+@composed("forward_kinematics", "jacobian", "jacobian_dot")
+def analytic_jacobian_dot(parts: Parts, q: FloatArray, qd: FloatArray, *, orientation: str = "rpy") -> FloatArray:
+    """Their rates."""
+    jac, rate = parts["jacobian"](q), parts["jacobian_dot"](q, qd)
+    omega = product(jac[..., 3:, :], qd)
+    turning, turning_rate = _turning(orientation)(parts["forward_kinematics"](q)[..., :3, :3], omega)
+    angular = turning @ rate[..., 3:, :] + turning_rate @ jac[..., 3:, :]
+    return np.concatenate([rate[..., :3, :], angular], axis=-2)
+
+
+@cache
+def _turning(orientation: str) -> Kernel:
+    """From a rotation and an angular velocity the rates of an orientation's coordinates per angular velocity, and theirs."""
+
+    def turning(rotation: Array, omega: Array) -> tuple[Array, Array]:
+        values = np.asarray(RATES[orientation](rotation), dtype=object)
+        moving = np.stack([cross(omega, column) for column in rotation.T], axis=1)
+        slopes = rates(list(values.flat), dict(zip(rotation.flat, moving.flat, strict=True)))
+        return values, np.reshape(slopes, values.shape)
+
+    return Kernel(trace(turning, f"turning_{orientation}", {"R": (3, 3), "omega": (3,)}))
+
+
+def _check_orientation(tree: Tree, orientation: str, poses: Kernel) -> None:
+    """Raise `ArgumentError` where there are no such coordinates, or a frame has them in no configuration."""
+    turning = RATES[choice("orientation", orientation, RATES)]
+    samples = poses(random_configuration(tree, count=SAMPLES))[..., :3, :3]
+    if not any(np.abs(np.asarray(turning(rotation), dtype=float)).max() < ENDLESS for rotation in samples):
+        defined(orientation, 0.0)
+
+
+class ComposedKernel(LoopedKernel):
+    """A kernel that puts others together, which loop over the bodies of a mechanism; it is called as any other.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    declared : Algorithm
+        What to compute.
+    options : mapping of str to object
+        The options of the algorithm that are not what they are by default.
+    parts : mapping of str to Kernel
+        What it is put together of.
+    """
+
+    def __init__(
+        self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], parts: Mapping[str, Kernel]
+    ) -> None:  # fmt: skip
+        self._declare(tree, declared, options, sum(part.tape.length for part in parts.values()))
+        known = {name for part in parts for name in algorithm.find(part).options}
+        keywords = {name: value for name, value in options.items() if name not in known}
+
+        def make() -> Any:
+            ufuncs = {name: part.ufunc for name, part in parts.items()}  # (which do not lead back to the mechanism)
+            computed = partial(COMPOSITIONS[declared.name].function, ufuncs, **keywords)
+            return python_gufunc(self.tape, computed, self.doc)
+
+        self._compiled = Lazy(lambda: CompiledKernel(Lazy(make)))
+
+
+def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
+    """The kernel of an algorithm that is put together; None where one of its parts is straight-line code.
+
+    Raises
+    ------
+    ArgumentError
+        Where a loop is asked for that there cannot be: why.
+    """
+    parts, composition = {}, COMPOSITIONS[declared.name]
+    for name in composition.parts:
+        part = algorithm.find(name)
+        known = {key: value for key, value in options.items() if key in part.options}
+        fixed = {key: value for key, value in composition.fixed.items() if key in part.options}
+        kernel = looped_kernel(tree, part, known | fixed, tier)
+        if kernel is None:
+            return None
+        parts[name] = kernel
+    if "mass_matrix" in parts:
+        check_inertia(tree)
+    if "orientation" in declared.options:
+        _check_orientation(tree, options.get("orientation", declared.options["orientation"]), parts["forward_kinematics"])
+    return ComposedKernel(tree, declared, options, parts)

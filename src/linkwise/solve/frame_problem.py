@@ -1,0 +1,211 @@
+"""Constraints on frames as equations over batches of numbers: kernels that loop over the bodies give the frames.
+
+Equations of a constraint on frames see of a mechanism the poses of these alone, and the columns of their Jacobians, each as
+the others. They are traced for one column, so that their code is the same for all mechanisms, of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import BODIES, kernel_of, loops_over
+from linkwise.expr.node import symbol
+from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.configuration import random_configuration
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
+from linkwise.solve.problem import ConstraintProblem
+from linkwise.spatial.scalar import Array, FloatArray
+
+#: Random configurations at which it is asked which coordinates move a frame, and the share of the greatest below which what
+#: they do is rounding.
+LOOKS, ROUNDING = 3, 1e-13
+
+
+class Frames(Configuration):
+    """What equations see of a mechanism: poses of frames, and one column that stands for all columns of their Jacobians.
+
+    Parameters
+    ----------
+    known : mapping
+        Of frames pose (4, 4) and column (6, 1); others are symbols, and are listed in `known` too.
+    """
+
+    def __init__(self, known: Mapping[int | str, tuple[Array, Array]]) -> None:
+        self.known = dict(known)  # (there is no tree and no q: equations that ask for them raise AttributeError)
+
+    def pose(self, link: int | str) -> Array:
+        """T_world_link (4, 4)."""
+        return self._frame(link)[0]
+
+    def jacobian(self, link: int | str) -> Array:
+        """The column (6, 1)."""
+        return self._frame(link)[1]
+
+    def _frame(self, link: int | str) -> tuple[Array, Array]:
+        if link not in self.known:
+            self.known[link] = _symbols(4, 4), _symbols(6, 1)
+        return self.known[link]
+
+
+def _symbols(*shape: int) -> Array:
+    return np.array([symbol(f"\4{k}") for k in range(int(np.prod(shape)))], dtype=object).reshape(shape)
+
+
+class BatchConfiguration(Configuration):
+    """A mechanism at many configurations, q (nq, N): poses (N, 4, 4) and Jacobians (N, 6, nv) from its kernels."""
+
+    def pose(self, link: int | str) -> FloatArray:
+        """T_world_link (N, 4, 4)."""
+        return self._kept(self._poses, "forward_kinematics", link)
+
+    def jacobian(self, link: int | str) -> FloatArray:
+        """J (N, 6, nv) of the link's frame, world axes."""
+        return self._kept(self._jacobians, "jacobian", link)
+
+    def _kept(self, known: dict[int | str, Array], name: str, link: int | str) -> FloatArray:
+        if link not in known:
+            known[link] = np.asarray(kernel_of(self.tree, name, None, {"link": link})(np.moveaxis(self.q, 0, -1)))
+        return known[link]
+
+
+@dataclass(frozen=True)
+class FrameConstraint:
+    """A constraint on frames, compiled for one column of their Jacobians.
+
+    Attributes
+    ----------
+    links : tuple
+        The frames.
+    angles : tuple of bool
+        Which rows are angles, (m,).
+    rows : Kernel
+        Numbers, poses (4, 4) and columns (6, 1) to residual (m,), rates and exact rates (m, 1).
+    errors : Kernel
+        Numbers and poses to the squares of distance and angle.
+    """
+
+    links: tuple[int | str, ...]
+    angles: tuple[bool, ...]
+    rows: Kernel
+    errors: Kernel
+
+    @classmethod
+    def of(cls, constraint: Constraint) -> FrameConstraint | None:
+        """The same constraint; None where its equations ask for more than frames."""
+        count, view = constraint.numbers.shape[-1], Frames({})
+        try:
+            equations = constraint.equations(view, _symbols(count))
+            constraint.errors(view, _symbols(count))
+        except AttributeError:
+            return None
+        links = tuple(view.known)
+
+        def rows(p: Array, *frames: Array) -> tuple[Array, ...]:
+            at = Frames(dict(zip(links, zip(frames[: len(links)], frames[len(links) :], strict=True), strict=True)))
+            traced = constraint.equations(at, p)
+            return traced.residual, traced.rates, traced.rates if traced.exact is None else traced.exact
+
+        def errors(p: Array, *poses: Array) -> tuple[Any, Any]:
+            return constraint.errors(Frames({link: (pose, pose[:0]) for link, pose in zip(links, poses, strict=True)}), p)
+
+        poses = {"p": (count,), **{f"T{k}": (4, 4) for k in range(len(links))}}
+        columns = {f"J{k}": (6, 1) for k in range(len(links))}
+        compiled = Kernel(trace(rows, "frame_equations", {**poses, **columns}))
+        return cls(links, equations.angles, compiled, Kernel(trace(errors, "frame_errors", poses)))
+
+    def equations(self, at: BatchConfiguration, p: FloatArray) -> ConstraintEquations:
+        """The equations at many configurations, for numbers (p, N): residual (m, N), rates (m, nv, N)."""
+        poses = [at.pose(link)[:, None] for link in self.links]
+        columns = [np.moveaxis(at.jacobian(link), -1, 1)[..., None] for link in self.links]
+        residual, rates, exact = self.rows(p.T[:, None], *poses, *columns)
+        rates, exact = (np.transpose(part[..., 0], (2, 1, 0)) for part in (rates, exact))
+        return ConstraintEquations(residual[:, 0].T, rates, self.angles, exact)
+
+    def moved(self, tree: Tree, q: FloatArray) -> npt.NDArray[np.bool_]:
+        """Which velocities (nv,) change what the errors ask of the frames, at configurations q (N, nq)."""
+        tape, at = self.errors.tape, BatchConfiguration(tree, q.T)
+        used = {slot for instruction in tape.code for slot in instruction.args} | set(tape.results)
+        result = np.zeros(tree.nv, dtype=bool)
+        for k, link in enumerate(self.links):
+            first = tape.inputs["p"][0] + 16 * k
+            asked = np.array([slot in used for slot in range(first, first + 16)]).reshape(4, 4)
+            speeds = at.jacobian(link)[:, [*np.flatnonzero(asked[:3, 3]), *([3, 4, 5] if asked[:3, :3].any() else [])]]
+            result |= np.abs(speeds).max(axis=(0, 1), initial=0.0) > ROUNDING * np.abs(speeds).max(initial=0.0)
+        return result
+
+
+class FrameProblem(ConstraintProblem):
+    """Constraints on frames as functions of batches: arrays (..., N) where there are scalars else.
+
+    Parameters
+    ----------
+    tree, constraints, limits
+        As of `ConstraintProblem`.
+    frames : sequence of FrameConstraint
+        The constraints.
+    """
+
+    def __init__(
+        self, tree: Tree, constraints: Sequence[Constraint], frames: Sequence[FrameConstraint], *, limits: bool
+    ) -> None:
+        super().__init__(tree, constraints, limits=limits)
+        self.frames = frames
+
+    def at(self, q: FloatArray) -> BatchConfiguration:
+        """The mechanism at q (nq, N)."""
+        return BatchConfiguration(self.tree, q)
+
+    def parts(self, at: Configuration, p: FloatArray) -> list[ConstraintEquations]:
+        """The equations of each constraint, m and rad."""
+        assert isinstance(at, BatchConfiguration)
+        return [frame.equations(at, part) for frame, part in zip(self.frames, self.split(p), strict=True)]
+
+    def retract(self, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """Q (nq, N) after a step dq (nv, N)."""
+        return np.asarray(kernel_of(self.tree, "integrate")(q.T, dq.T, 1.0)).T if self.base else q + dq
+
+    def check(self, p: FloatArray, q: FloatArray) -> tuple[Any, Any, Any]:
+        """Of numbers (..., p) and q (..., nq) distance (m), angle (rad), and how many joints are outside their limits."""
+        at, far, turned = self.at(np.moveaxis(q, -1, 0)), 0.0, 0.0
+        for frame, part in zip(self.frames, self.split(np.moveaxis(p, -1, 0)), strict=True):
+            squares = frame.errors(np.moveaxis(part, 0, -1), *(at.pose(link) for link in frame.links))
+            far, turned = far + squares[0], turned + squares[1]
+        return np.sqrt(far), np.sqrt(turned), self.outside(at.q)
+
+    def rates(self, p: FloatArray, q: FloatArray) -> FloatArray:
+        """Of numbers (N, p) and q (N, nq) what a step must fulfil (N, m, nv)."""
+        return np.moveaxis(self.stacked(self.parts(self.at(q.T), p.T), exact=True)[1], -1, 0)
+
+    def moved(self) -> npt.NDArray[np.bool_]:
+        """Which velocities (nv,) the constraints depend on."""
+        q = random_configuration(self.tree, count=LOOKS)
+        return np.asarray(np.logical_or.reduce([frame.moved(self.tree, q) for frame in self.frames]))
+
+
+def batch_step(step: Callable[..., Any]) -> Callable[..., tuple[FloatArray, ...]]:
+    """A step over scalars that are rows (N,), as one over batches (N, ...)."""
+
+    def rows(*arrays: FloatArray) -> tuple[FloatArray, ...]:
+        with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
+            return tuple(np.asarray(value).T for value in step(*(array.T for array in arrays)))
+
+    return rows
+
+
+def frame_problem(tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> FrameProblem | None:
+    """Constraints on frames that many bodies move; None for others, which are compiled."""
+    if len(tree.links) < BODIES or not constraints or any(constraint.weight is not None for constraint in constraints):
+        return None
+    cones = any(np.isfinite(at.most) for at in tree.manifold_joints)
+    frames = None if cones and limits else [FrameConstraint.of(constraint.kind()) for constraint in constraints]
+    known = [frame for frame in frames or () if frame is not None]
+    if len(known) < len(constraints) or sum(len(frame.angles) for frame in known) >= tree.nv:
+        return None
+    looped = loops_over(tree, *{link for frame in known for link in frame.links})
+    return FrameProblem(tree, constraints, known, limits=limits) if looped else None
