@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwise.arrays.cuda_driver import Device, driver, row_alignment
-from linkwise.arrays.framework import Framework, Shape, Signature, library_name
+from linkwise.arrays.framework import Framework, Shape, Signature, batch_shape, library_name
 from linkwise.errors import ArgumentError
 
 #: The address of an array, and the bytes from row to row.
@@ -396,9 +396,9 @@ class CudaFramework(Framework):
 
         def call(*arguments: Any) -> Any:
             if len(arguments) != len(inputs):
-                return kernel(*[np.zeros(np.shape(x)) for x in arguments])  # (raises: it says what is missing)
+                batch_shape(kernel, list(map(np.shape, arguments)))
             here = placed(kernel.name, dict(zip(inputs, arguments, strict=True)))
-            batch = _batch(kernel, list(inputs.values()), here.views)
+            batch = batch_shape(kernel, [view.shape for view in here.views])
             rows = [here.rows(k, batch, core) for k, core in enumerate(inputs.values())]
             item = np.dtype(here.dtype).itemsize
             results = [(here.new((*batch, *core)), item * prod(core)) for core in outputs]
@@ -409,8 +409,6 @@ class CudaFramework(Framework):
             arrays = tuple(array for (array, _), _ in results)
             return arrays if len(arrays) > 1 else arrays[0]
 
-        call.__name__ = call.__qualname__ = kernel.name
-        call.__doc__ = kernel.doc
         return call
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -425,16 +423,3 @@ class CudaFramework(Framework):
 
 
 FRAMEWORK = CudaFramework()
-
-
-def _batch(kernel: Any, cores: Sequence[Shape], views: Sequence[View]) -> Shape:
-    """The batch shape, or what the kernel raises of arrays of these shapes."""
-    splits = [len(here.shape) - len(core) for here, core in zip(views, cores, strict=True)]
-    parts = list(zip(views, splits, cores, strict=True))
-    if all(split >= 0 and here.shape[split:] == core for here, split, core in parts):
-        try:
-            return np.broadcast_shapes(*(here.shape[:split] for here, split, _ in parts))
-        except ValueError:
-            pass
-    kernel(*[np.broadcast_to(0.0, here.shape) for here in views])
-    raise ArgumentError(f"{kernel.name}: shapes {[here.shape for here in views]} do not fit")

@@ -10,7 +10,7 @@ from typing import Any
 import dask.array
 import numpy as np
 
-from linkwise.arrays.framework import Framework, Signature
+from linkwise.arrays.framework import Framework, Signature, batch_shape
 from linkwise.errors import ArgumentError
 
 
@@ -29,7 +29,7 @@ class DaskFramework(Framework):
 
         def call(*arguments: Any) -> Any:
             arrays = [x if self.owns(x) else np.asarray(x) for x in arguments]
-            _check(kernel, inputs, arrays)
+            _check(kernel, arrays)
             narrow = all(np.can_cast(array.dtype, np.float32) for array in arrays)  # (as NumPy chooses the loop of a ufunc)
             dtypes = ("float32" if narrow else "float64",) * len(outputs)
             results = self.map(partial(_results, kernel), Signature(inputs, outputs, dtypes), arrays)
@@ -83,18 +83,9 @@ def _first(function: Callable[..., Any], *arrays: Any) -> Any:
     return function(*arrays)[0]
 
 
-def _check(kernel: Any, inputs: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> None:
-    """Raise what the kernel raises of arrays of these shapes; sizes that are not known yet fit each other."""
+def _check(kernel: Any, arrays: Sequence[Any]) -> None:
+    """Raise what the kernel raises of such arrays; sizes that are not known yet fit each other."""
     shapes = [tuple(1 if isnan(size) else size for size in array.shape) for array in arrays]
-    cores = [
-        shape[len(shape) - len(core) :] if len(shape) >= len(core) else None
-        for shape, core in zip(shapes, inputs, strict=False)
-    ]
-    batches = [shape[: len(shape) - len(core)] for shape, core in zip(shapes, inputs, strict=False)]
-    try:
-        np.broadcast_shapes(*batches)
-        fits = cores == list(inputs) and len(arrays) == len(inputs)
-    except ValueError:
-        fits = False
-    if not fits or not all(np.can_cast(array.dtype, np.float64) for array in arrays):
+    if not all(np.can_cast(array.dtype, np.float64) for array in arrays):
         kernel(*[np.broadcast_to(np.zeros((), array.dtype), shape) for shape, array in zip(shapes, arrays, strict=True)])
+    batch_shape(kernel, shapes)

@@ -151,7 +151,11 @@ class Framework(ABC):
     def of_kernel(self, kernel: Any) -> Callable[..., Any]:
         """The `function` of a kernel, the same each time."""
         known: Callable[..., Any] | None = kernel.array_functions.get(self.name)
-        return known or kernel.array_functions.setdefault(self.name, self.function(kernel))
+        if known is None:
+            known = kernel.array_functions.setdefault(self.name, self.function(kernel))
+            known.__name__ = known.__qualname__ = kernel.name
+            known.__doc__ = kernel.doc
+        return known
 
 
 class DifferentiableFramework(Framework):
@@ -178,10 +182,6 @@ class DifferentiableFramework(Framework):
         """The array as one that nothing is differentiated by, on the device of another one."""
 
     @abstractmethod
-    def where(self, flags: Any, array: Any, other: Any) -> Any:
-        """The elements of an array where flags hold, else those of the other."""
-
-    @abstractmethod
     def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
         """Take steps one after the other, and recompute what is in between when derivatives are taken.
 
@@ -199,6 +199,19 @@ class DifferentiableFramework(Framework):
         tuple
             The last state, and the outputs of all steps, along a new first axis.
         """
+
+
+def batch_shape(kernel: Any, shapes: Sequence[Shape]) -> Shape:
+    """The batch shape of a kernel's arguments of these shapes; else raise what the kernel raises of them."""
+    cores = tuple(kernel.tape.inputs.values())
+    splits = [max(len(shape) - len(core), 0) for shape, core in zip(shapes, cores, strict=False)]
+    try:
+        if tuple(shape[split:] for shape, split in zip(shapes, splits, strict=True)) == cores:
+            return np.broadcast_shapes(*(shape[:split] for shape, split in zip(shapes, splits, strict=True)))
+    except ValueError:
+        pass
+    kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])
+    raise ArgumentError(f"{kernel.name}: shapes {shapes} do not fit")
 
 
 def no_derivatives(subject: str, library: str) -> ArgumentError:

@@ -71,8 +71,8 @@ def implicit_function(
         q = q - (inverse @ defect[..., None])[..., 0]
     # The root of the square of 0 has no derivative: it is 0, and its derivative NaN.
     defect = (function(library.constant(q), *parameters) - at_solution).sum(-1)[..., None]
-    unknown = (library.where(exists, defect * 0.0 + 1.0, defect) ** 2) ** 0.5
-    return q + library.where(exists, unknown * 0.0, unknown)
+    unknown = (library.functions.where(exists, defect * 0.0 + 1.0, defect) ** 2) ** 0.5
+    return q + library.functions.where(exists, unknown * 0.0, unknown)
 
 
 def _inverse(kernel: Any, determined: bool, held: int | None, q: Any, *arguments: Any) -> tuple[Any, Any]:
@@ -104,6 +104,6 @@ def _device_inverse(
     module, unit = library.functions, library.constant(np.eye(rows), near=q)
     jacobian = library.of_kernel(kernel.derivative("q"))(q, *parameters)
     finite = module.isfinite(jacobian).all(-1).all(-1)
-    values = module.linalg.svdvals(library.where(finite[..., None, None], jacobian, unit))
+    values = module.linalg.svdvals(module.where(finite[..., None, None], jacobian, unit))
     exists = finite & success & (values[..., -1] > SINGULAR * values[..., 0])
-    return module.linalg.inv(library.where(exists[..., None, None], jacobian, unit)), exists
+    return module.linalg.inv(module.where(exists[..., None, None], jacobian, unit)), exists

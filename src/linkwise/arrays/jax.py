@@ -24,7 +24,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from linkwise.arrays.framework import DifferentiableFramework, Signature, no_derivatives
+from linkwise.arrays.framework import DifferentiableFramework, Signature, batch_shape, no_derivatives
 from linkwise.errors import ArgumentError, KernelError
 
 #: What the structures of XLA's interface must have, in this order, for its offsets to be those that the handler reads.
@@ -80,8 +80,6 @@ class JaxFramework(DifferentiableFramework):
             results = _bound(kernel, _same_numbers(kernel, args))
             return tuple(results) if len(results) > 1 else results[0]
 
-        call.__name__ = call.__qualname__ = kernel.name
-        call.__doc__ = kernel.doc
         return call
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -133,10 +131,6 @@ class JaxFramework(DifferentiableFramework):
         """An array without derivatives."""
         return jax.lax.stop_gradient(jnp.asarray(array))
 
-    def where(self, flags: Any, array: Any, other: Any) -> Any:
-        """See the protocol."""
-        return jnp.where(flags, array, other)
-
     def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
         """A `jax.lax.scan` whose steps are recomputed for their derivatives."""
         last, outputs = jax.lax.scan(jax.checkpoint(step), state, rows)
@@ -157,15 +151,7 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
                 raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: {remedy}")
         else:
             FRAMEWORK.check_other(kernel, name, arg)
-    shapes = [np.shape(arg) for arg in args]
-    splits = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=False)]
-    fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
-    try:
-        np.broadcast_shapes(*[shape[: len(shape) - len(core)] for shape, core in zip(shapes, cores, strict=True)])
-    except ValueError:
-        fits = [False]
-    if min(splits, default=0) < 0 or not all(fits):
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what is wrong)
+    batch_shape(kernel, list(map(np.shape, args)))
     wide = any(getattr(arg, "dtype", None) == np.float64 for arg in args) and jax.config.jax_enable_x64
     return _broadcast(cores, [jnp.asarray(arg, np.float64 if wide else np.float32) for arg in args])
 

@@ -98,10 +98,6 @@ class TorchFramework(DifferentiableFramework):
         tensor = _tensor(array).detach()
         return tensor if near is None or near.device == tensor.device else tensor.to(near.device)
 
-    def where(self, flags: Any, array: Any, other: Any) -> Any:
-        """See the protocol."""
-        return torch.where(flags, array, other)
-
     def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
         """Segments of as many steps as there are segments, each recomputed when its gradient is taken."""
         from torch.utils.checkpoint import checkpoint
@@ -143,8 +139,6 @@ def _function(kernel: Any) -> Callable[..., Any]:
         results = _applied(kernel, key, tensors)
         return results[0] if len(results) == 1 else tuple(results)
 
-    call.__name__ = call.__qualname__ = kernel.name
-    call.__doc__ = kernel.doc
     return call
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray
 
-from linkwise.arrays.framework import Framework, Shape, Signature, of
+from linkwise.arrays.framework import Framework, Shape, Signature, batch_shape, of
 from linkwise.errors import ArgumentError
 
 
@@ -28,7 +28,7 @@ class XarrayFramework(Framework):
 
         def call(*arguments: Any) -> Any:
             if len(arguments) != len(inputs):
-                return kernel(*[np.zeros(np.shape(x)) for x in arguments])  # (raises: it says what is missing)
+                batch_shape(kernel, list(map(np.shape, arguments)))
             names = [_core(kernel.name, name, x, shape) for (name, shape), x in zip(inputs.items(), arguments, strict=True)]
             along = {
                 shape: core

@@ -165,12 +165,7 @@ def forward_dynamics(
 def composite_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, loads: Loads = ()) -> Array:
     """Return qdd (nv,) from the mass matrix and the efforts that friction leaves."""
     bias = recursion(tree, bodies, q, qd, blank(tree.nv), loads)
-    return factored_mass_matrix(tree, bodies, q).solve(left - bias)
-
-
-def factored_mass_matrix(tree: Tree, bodies: Bodies, q: Array) -> Factor:
-    """M = L' D L at q."""
-    return factor(composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False)))
+    return factor(composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False))).solve(left - bias)
 
 
 # ── in steps ──────────────────────────────────────────────────────────────────────────────────────

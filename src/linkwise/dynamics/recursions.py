@@ -43,12 +43,8 @@ def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
     """G^2 Jm qdd + friction (nv,) of all motors, and what turns the momenta of those at joints with quaternions."""
-    return np.asarray(rotor_effort(tree, qdd) + friction(tree, qd) + rotor_bias(tree, qd))
-
-
-def rotor_effort(tree: Tree, qdd: Array) -> Array:
-    """G^2 Jm qdd (nv,) of all motors."""
-    return np.asarray(np.array(reflected_inertias(tree), dtype=object) * qdd)
+    rotors = np.array(reflected_inertias(tree), dtype=object) * qdd
+    return np.asarray(rotors + friction(tree, qd) + rotor_bias(tree, qd))
 
 
 def reflected_inertias(tree: Tree) -> list[float]:

@@ -103,9 +103,9 @@ def all_solutions_by(
         filled = library.functions.isfinite(q).all(-1)
         known = {name: options[name] for name in ("link", "mask") if name in options}
         held = _held(mechanism, options.get("fixed"))
-        safe = library.where(filled[..., None], q, q[..., :1, :])  # (what is not there adds no NaN to derivatives)
+        safe = library.functions.where(filled[..., None], q, q[..., :1, :])  # (what is not there adds no NaN to derivatives)
         tracked = differentiable(library, mechanism, safe, T[..., None, :, :], filled | ~filled, held=held, **known)
-        rows["q"] = library.where(filled[..., None], tracked, q)
+        rows["q"] = library.functions.where(filled[..., None], tracked, q)
     return replace(solutions, **rows)
 
 

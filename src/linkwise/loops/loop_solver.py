@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import ManifoldJoint, Tree
@@ -22,6 +23,7 @@ from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.lengths import longest_offset
 from linkwise.solve.levenberg_marquardt import CLOSE
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import first_index
 
 #: Up to here loops count as closed: lengths over the longest offset, and sines of angles.
 CLOSED = 1e-12
@@ -163,6 +165,16 @@ class LoopEquations:
         if not any(loop.kind == "hinge" for loop in self.mechanism.loops):
             return greatest
         return np.where(kernel_of(self.mechanism, "closure_facing", None, {})(q).min(axis=-1) > 0.0, greatest, 2.0)
+
+    def require_closed(self, q: FloatArray, subject: str = "", advice: str = "") -> None:
+        """Raise `ArgumentError` where loops are open at q (..., nq) by more than `NEARLY`."""
+        error = np.asarray(self.error(q))
+        wrong = ~(error <= NEARLY)
+        if wrong.any():
+            raise ArgumentError(
+                f"{subject}loops of {self.mechanism.name!r} are open at q{first_index(wrong)} by {error[wrong][0]:.3g}, in"
+                f" longest offsets ({self.size:g} m) and rad; expected at most {NEARLY:g}{advice}"
+            )
 
 
 def closing(mechanism: Tree) -> LoopEquations:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.loop_constraints import loop_frames, own_bodies
-from linkwise.loops.loop_solver import CLOSED, NEARLY, LoopEquations, closed_near, closed_samples, closing
+from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closed_samples, closing
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import rank_of
@@ -244,12 +244,7 @@ def closed_position(task: LoopEquations, q: npt.ArrayLike) -> FloatArray:
         Where the shape is wrong, or loops are open.
     """
     position = shaped("q", q, task.mechanism.nq)
-    error = float(task.error(position))
-    if not error <= NEARLY:
-        raise ArgumentError(
-            f"loops of {task.mechanism.name!r} are open at q by {error:.3g}, in longest offsets ({task.size:g} m) and rad;"
-            f" expected at most {NEARLY:g} (assemble finds a closed position)"
-        )
+    task.require_closed(position, advice=" (assemble finds a closed position)")
     return position
 
 

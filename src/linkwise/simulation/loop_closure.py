@@ -13,8 +13,8 @@ from linkwise.errors import ArgumentError
 from linkwise.kernel.tape import Shape
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
-from linkwise.simulation.events import member
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import first_index
 from linkwise.trajectory.motion import Event
 
 
@@ -37,10 +37,9 @@ def closed_start(tree: Tree, batch: Shape, q: FloatArray, qd: FloatArray) -> tup
     q, qd = projected(tree, q, qd)
     lost = ~(np.isfinite(q).all(axis=1) & np.isfinite(qd).all(axis=1))
     if lost.any():
-        where = _where(int(np.argmax(lost)), batch)
         raise ArgumentError(
-            f"simulate: q0{where} is a singular position of {tree.name!r}: closure equations that are independent elsewhere"
-            " repeat each other, so how it moves on is not determined"
+            f"simulate: q0{first_index(lost.reshape(batch))} is a singular position of {tree.name!r}: closure equations"
+            " that are independent elsewhere repeat each other, so how it moves on is not determined"
         )
     return q, qd
 
@@ -74,13 +73,8 @@ def _refuse(tree: Tree, batch: Shape, name: str, gaps: FloatArray, most: Any, do
     """Raise `ArgumentError` where a gap (B, K) is more than it may be, naming the first such state."""
     wrong = ~(np.abs(gaps) <= most).all(axis=1)
     if wrong.any():
-        row = int(np.argmax(wrong))
         raise ArgumentError(
-            f"simulate: {name}{_where(row, batch)} {does} of {tree.name!r} open by {np.abs(gaps[row]).max():.3g}, {unit};"
+            f"simulate: {name}{first_index(wrong.reshape(batch))} {does} of {tree.name!r} open by"
+            f" {np.abs(gaps[wrong][0]).max():.3g}, {unit};"
             " expected a state that closes them; a Linkage gives such positions and velocities"
         )
-
-
-def _where(row: int, batch: Shape) -> str:
-    place = member(row, batch)
-    return str(list(place)) if place else ""

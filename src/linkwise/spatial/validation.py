@@ -103,6 +103,12 @@ def first_place(flags: npt.NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(k) for k in np.argwhere(flags)[0])
 
 
+def first_index(flags: npt.ArrayLike) -> str:
+    """The same for a message, ``"[2, 0]"``; nothing where there is only one element."""
+    place = first_place(np.asarray(flags))
+    return str(list(place)) if place else ""
+
+
 def refuse_elements(flags: npt.NDArray[np.bool_], field: str, values: FloatArray, expected: str) -> None:
     """Raise `ArgumentError` with the first value that is flagged and its place, where one is."""
     if flags.any():

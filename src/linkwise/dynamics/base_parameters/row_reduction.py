@@ -8,7 +8,6 @@ algorithms for verification of polynomial identities", J. ACM 27(4), 1980).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -123,11 +122,11 @@ def _take_off(exact: Array, numbers: FloatArray, other: int, row: int, column: i
     gone = np.abs(numbers[other]) <= _ZERO * size
     numbers[other, gone] = 0.0
     result[gone] = 0.0
-    exact[other] = _tidied(result)
+    exact[other] = tidied(result)
     exact[other, column] = numbers[other, column] = 0.0
 
 
-def _tidied(values: Array) -> Array:
+def tidied(values: Array) -> Array:
     """Expressions multiplied out, so that what cancels does."""
     if values.dtype != object:
         return values
@@ -135,8 +134,3 @@ def _tidied(values: Array) -> Array:
     for place in np.ndindex(values.shape):
         result[place] = expanded(values[place])
     return result
-
-
-def tidied(values: Any) -> Array:
-    """An array with its expressions multiplied out."""
-    return _tidied(np.asarray(values))

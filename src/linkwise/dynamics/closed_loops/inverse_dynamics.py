@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, driven_speeds, first, freedom_at
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, driven_speeds, freedom_at
 from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.errors import ArgumentError
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import vectors
+from linkwise.spatial.validation import first_index, vectors
 
 #: What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it.
 LEFT = 1e-6
@@ -132,8 +132,8 @@ def closed_rates(
         wrong = ~(gap.max(axis=-1) <= NEARLY * size + REST)
         if wrong.any():
             raise ArgumentError(
-                f"{name}: {field}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
-                f" offsets or rad per s{'2' * (field == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
+                f"{name}: {field}{first_index(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in"
+                f" longest offsets or rad per s{'2' * (field == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
             )
     return tuple(vectors_of.values())
 
@@ -153,7 +153,7 @@ def _check_supported(
     if wrong.any():
         names = ", ".join(repr(mechanism.velocity_names[k]) for k in at) or "none"
         raise ArgumentError(
-            f"{name}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first(wrong)}: of"
+            f"{name}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first_index(wrong)}: of"
             f" efforts of {size[wrong][0]:.3g} N m (forces at the longest offset), {gap[wrong][0]:.3g} are left that they"
             f" do not supply; there are {left.shape[-1]} degrees of freedom"
         )

@@ -12,10 +12,10 @@ from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.kkt import IndependentRows, independent_closure
 from linkwise.errors import ArgumentError, choices, members, shown
-from linkwise.loops.loop_solver import NEARLY, closing
+from linkwise.loops.loop_solver import closing
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import vectors
+from linkwise.spatial.validation import first_index, vectors
 
 #: A singular value below this share of the greatest one counts as zero.
 SINGULAR = 1e-8
@@ -64,18 +64,11 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
             f"{name}: q is an array of {library.name}; expected an array of NumPy: loops are closed in no other"
         )
     at = vectors(f"{name}: q", q, mechanism.nq)
-    task = closing(mechanism)
-    error = np.asarray(task.error(at))
-    if not np.all(error <= NEARLY):
-        wrong = ~(error <= NEARLY)
-        raise ArgumentError(
-            f"{name}: loops of {mechanism.name!r} are open at q{first(wrong)} by {error[wrong][0]:.3g}, in longest offsets"
-            f" ({task.size:g} m) and rad; expected at most {NEARLY:g}"
-        )
+    closing(mechanism).require_closed(at, f"{name}: ")
     free, least = _freedom(mechanism, at)
     if not np.all(least > SINGULAR):
         raise ArgumentError(
-            f"{name}: loops of {mechanism.name!r} are at a singular position at q{first(~(least > SINGULAR))}: closure"
+            f"{name}: loops of {mechanism.name!r} are at a singular position at q{first_index(~(least > SINGULAR))}: closure"
             " equations that are independent elsewhere repeat each other, so their forces are not determined"
         )
     return free
@@ -154,7 +147,9 @@ def driven_motions(
     stuck = ~(np.linalg.svd(drives, compute_uv=False)[..., -1] > SINGULAR)
     if stuck.any():
         names = ", ".join(repr(mechanism.velocity_names[k]) for k in at)
-        raise ArgumentError(f"{name}: {names} cannot drive {mechanism.name!r} at q{first(stuck)}: it moves while they rest")
+        raise ArgumentError(
+            f"{name}: {names} cannot drive {mechanism.name!r} at q{first_index(stuck)}: it moves while they rest"
+        )
     led = np.swapaxes(np.linalg.solve(np.swapaxes(drives, -1, -2), np.swapaxes(free.basis, -1, -2)), -1, -2)
     return DrivenMotions(free, at, led * free.units[:, None] / free.units[at])
 
@@ -211,12 +206,6 @@ def _speed(mechanism: Tree, joint: object, name: str) -> int:
     raise ArgumentError(
         f"{name}: driven has {joint!r}; expected {choices(mechanism.velocity_names)}, or indices 0 to {mechanism.nv - 1}"
     )
-
-
-def first(wrong: npt.ArrayLike) -> str:
-    """The index of the first that is true, for a message; nothing where there is only one."""
-    table = np.asarray(wrong)
-    return str([int(k) for k in np.argwhere(table)[0]]) if table.ndim else ""
 
 
 def reduced_mass_matrix(

@@ -10,13 +10,12 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import kernel_of, loops_over
 from linkwise.arrays import Signature
-from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import RANK, kept
 from linkwise.inverse_kinematics.velocity.task import SINGULAR, check_mechanism
 from linkwise.kernel import trace
 from linkwise.kinematics.manipulability import volume_and_slope
-from linkwise.loops.loop_solver import NEARLY, closing
+from linkwise.loops.loop_solver import closing
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
@@ -148,12 +147,7 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     "The differentiation of pseudo-inverses and nonlinear least squares problems", SIAM J. Numerical Analysis 10(2), 1973).
     """
     loops, units = closing(tree), np.eye(tree.nv)
-    gap = loops.error(q)
-    if not np.all(gap <= NEARLY):
-        raise ArgumentError(
-            f"manipulability_gradient: loops of {tree.name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
-            f" ({loops.size:g} m) and rad; expected at most {NEARLY:g}"
-        )
+    loops.require_closed(q, "manipulability_gradient: ")
     jac, slopes = _scaled(tree, link, rows, q)
     rates = kernel_of(tree, "closure_derivatives")(q[..., None, :], units, 0.0 * units, np.zeros(len(loops.rows)))[1]
     turns = np.moveaxis(rates, -3, -2) * loops.rows[:, None, None]  # (..., K, nv, nv): of column i by motion j

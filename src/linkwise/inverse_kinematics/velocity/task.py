@@ -291,12 +291,8 @@ class ClosedVelocityTask(ArrayVelocityTask):
     def _closure(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """B (..., K, n), its pseudo-inverse, and P."""
         loops, name = closing(self.mechanism), self.mechanism.name
-        gap, rank = loops.error(q), ranks_at(loops, closed_regular(self.mechanism)[:1])[0]
-        if not np.all(gap <= NEARLY):
-            raise ArgumentError(
-                f"{self._name}: loops of {name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
-                f" ({loops.size:g} m) and rad; expected at most {NEARLY:g} (a Linkage gives closed positions)"
-            )
+        rank = ranks_at(loops, closed_regular(self.mechanism)[:1])[0]
+        loops.require_closed(q, f"{self._name}: ", " (a Linkage gives closed positions)")
         jac = loops.jacobian(q)
         values = np.linalg.svd(jac, compute_uv=False)
         if rank and not np.all(values[..., rank - 1] > SINGULAR * values[..., 0]):
