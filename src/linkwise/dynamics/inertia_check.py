@@ -85,7 +85,7 @@ def _every_body_has_inertia(tree: Tree) -> bool:
     parts: dict[int, list[list[Body]]] = {}
     for joint in joints.values():
         parts.setdefault(len(joint), []).append(joint)
-    if not all((_pivots(_alone(each)) > LEAST * most).all() for count, each in parts.items() if count > 1):
+    if not all((_pivots(_alone(some)) > LEAST * most).all() for count, some in parts.items() if count > 1):
         return False
     inertias = np.array([joint[-1].inertia for joint in joints.values()], dtype=np.float64)
     mass = inertias[:, 3, 3]
@@ -102,11 +102,11 @@ def _alone(joints: Sequence[Sequence[Body]]) -> FloatArray:
 
     In the axes of the body, X and Y the 4x4 matrices of two motions, an element is tr(X J Y').
     """
-    motions, way = [], np.eye(4)
+    motions, pose = [], np.eye(4)
     for parts in reversed(list(zip(*joints, strict=True))):
         screw = np.array([[(0, -b.turn, 0, 0), (b.turn, 0, 0, 0), (0, 0, 0, b.pitch), (0, 0, 0, 0)] for b in parts], float)
-        motions.append(np.linalg.inv(way) @ screw @ way)
-        way = np.array([body.placement for body in parts]) @ way
+        motions.append(np.linalg.inv(pose) @ screw @ pose)
+        pose = np.array([body.placement for body in parts]) @ pose
     moved = np.array([joint[-1].inertia for joint in joints])
     return np.asarray(np.einsum("iJab,Jbc,jJac->Jij", motions, moved, motions, optimize=True))
 

@@ -93,7 +93,8 @@ def draw(
         symbols.obstacle(axes, polygon)
     on(axes, mechanism, q, float((high - low).max()), frames=frames)
     if polygons and importlib.util.find_spec("shapely"):
-        draw_nearest(axes, NearestPoints.of(clearance(mechanism, q, polygons)))
+        result = clearance(mechanism, q, polygons)
+        draw_nearest(axes, NearestPoints.of(result.points, result.distance, result.pairs))
     literal(axes.set_title(" ", fontsize=11), plain(mechanism.name))
     if names:
         name_links(picture, mechanism, polygons)

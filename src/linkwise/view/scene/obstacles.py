@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.clearance.clearance import Clearance, clearance
+from linkwise.clearance.clearance import clearance
 from linkwise.clearance.fitting import hull_vertices
 from linkwise.clearance.shapes import Obstacles, obstacle_set
 from linkwise.model.shape import Shape
@@ -15,9 +16,6 @@ from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.view.scene.scene import Colour, Primitive, link_colour, rgb
-
-if TYPE_CHECKING:
-    from linkwise.planar.clearance import PlanarClearance
 
 #: Of an obstacle without a colour.
 PLAIN = "#b9a078"
@@ -67,14 +65,15 @@ class NearestPoints(NamedTuple):
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, result: Clearance | PlanarClearance) -> NearestPoints:
-        """Those of distances that were measured at one configuration."""
-        order = np.argsort(result.distance)[:NEAREST]
-        return cls(result.points[order], result.distance[order], tuple(result.pairs[k] for k in order))
+    def of(cls, points: FloatArray, distances: FloatArray, pairs: Sequence[tuple[str, str]]) -> NearestPoints:
+        """Those of all pairs at one configuration, in space or in the plane."""
+        order = np.argsort(distances)[:NEAREST]
+        return cls(points[order], distances[order], tuple(pairs[k] for k in order))
 
     @classmethod
     def at(cls, tree: Tree, q: FloatArray, clear: Clear) -> NearestPoints:
         """Those of the pairs that a constraint looks at, at q (nq,); none without collision shapes."""
         if not any(shape.role == "collision" for shape in tree.shapes):
             return cls(np.empty((0, 2, 3)), np.empty(0), ())
-        return cls.of(clearance(tree, q, clear.obstacles, disabled=clear.disabled, seed=clear.seed))
+        result = clearance(tree, q, clear.obstacles, disabled=clear.disabled, seed=clear.seed)
+        return cls.of(result.points, result.distance, result.pairs)
