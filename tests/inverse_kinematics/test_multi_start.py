@@ -50,5 +50,5 @@ def test_what_is_wrong_is_named() -> None:
     with pytest.raises(Exception, match="starts is 0"):
         numeric_solutions(arm, np.eye(4), starts=0)
     ring = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("full", "b", "base")], name="ring")
-    with pytest.raises(Exception, match=r"'ring'.*solutions.*looked"):
+    with pytest.raises(Exception, match="'ring' has loops"):
         numeric_solutions(ring, np.eye(4))
