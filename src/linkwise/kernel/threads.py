@@ -33,8 +33,8 @@ PIECES = 16
 #: Bytes of all outputs of a call together from which on machine code writes past the caches, which have no room for them.
 STREAM = 1 << 23
 
-#: Scalars of a row of an output from which on it is written so: shorter rows than poses are written as fast through them.
-STREAMED_ROW = 16
+#: Scalars of a row of an output from which on it is written so: shorter rows, poses too, are written as fast through them.
+STREAMED_ROW = 17
 
 #: As many operations take as long as moving one number to or from memory.
 MOVE = 16
