@@ -131,6 +131,8 @@ def plain(name: object) -> str:
 
 def width(cell: str) -> int:
     """How many columns a text takes in a terminal: wide characters two, combining ones none."""
+    if cell.isascii():
+        return len(cell)
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in cell)
 
 

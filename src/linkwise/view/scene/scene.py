@@ -18,7 +18,7 @@ from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import SceneLayout, lay_out, loop_ends, points_of, rotor_places, segments
-from linkwise.view.scene.tessellation import SURFACES, Surface
+from linkwise.view.scene.tessellation import Surface, surface_of
 
 #: Radii of rods and joints, shares of the mechanism's size; how much smaller each further joint at one place is drawn.
 ROD, JOINT, NESTED = 0.014, 0.030, 0.84
@@ -134,7 +134,7 @@ class Primitive:
 
     def tessellated(self, **options: Any) -> Surface:
         """Its surface in the frame of the link; options are those of the kind."""
-        surface = self.surface if self.surface is not None else SURFACES[self.kind](*self.size, **options)
+        surface = self.surface if self.surface is not None else surface_of(self.kind, self.size, **options)
         return surface.placed(self.frame)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -138,9 +139,20 @@ SURFACES: dict[str, Callable[..., Surface]] = {
 }
 
 
+@lru_cache
+def surface_of(kind: str, size: tuple[float, ...], **options: Any) -> Surface:
+    """Return the surface of a kind of a size; those of equal primitives are one."""
+    return SURFACES[kind](*size, **options)
+
+
 def _circle(radius: float, sides: int) -> FloatArray:
+    return radius * _unit_circle(sides)
+
+
+@cache
+def _unit_circle(sides: int) -> FloatArray:
     angle = np.linspace(0.0, 2 * math.pi, sides, endpoint=False)
-    return radius * np.stack((np.cos(angle), np.sin(angle), np.zeros(sides)), axis=1)
+    return np.stack((np.cos(angle), np.sin(angle), np.zeros(sides)), axis=1)
 
 
 def _raised(points: FloatArray, heights: Any) -> FloatArray:
