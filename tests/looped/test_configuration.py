@@ -51,6 +51,18 @@ def test_numbers_are_those_of_the_code_for_each_joint(body: lw.Mechanism, monkey
         assert np.abs(written_out - over_joints[name]).max() < 100 * np.finfo(written_out.dtype).eps, name
 
 
+def test_many_joints_without_quaternions(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = lw.robots.puma560()
+    q, qd = np.random.default_rng(3).uniform(-2, 2, (2, 5, 6))
+    assert not configuration.goes_over_joints(arm, (q, qd))
+    monkeypatch.setattr(configuration, "VELOCITIES", 6)
+    assert configuration.goes_over_joints(arm, (q, qd))
+    assert np.array_equal(arm.integrate(q, qd, 0.5), q + 0.5 * qd)
+    assert np.array_equal(arm.difference(q, qd), qd - q)
+    with pytest.raises(ArgumentError, match=r"qd.*\(5, 5\)"):
+        arm.integrate(q, qd[:, :5], 0.5)
+
+
 def test_a_batch_is_a_loop(body: lw.Mechanism) -> None:
     q, qd = states(body, 9)
     assert np.array_equal(body.integrate(q, qd, 0.1), [body.integrate(*row, 0.1) for row in zip(q, qd, strict=True)])

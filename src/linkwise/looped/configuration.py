@@ -1,4 +1,4 @@
-"""Configurations of mechanisms with many ball joints: machine code for one joint goes over all of them."""
+"""Configurations of mechanisms with many joints: code for one ball joint goes over all of them, NumPy over the others."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from linkwise.model.tree import ManifoldJoint, Tree
 #: Ball joints from which on their code is not written out for each: to compile it takes 40 ms a joint.
 JOINTS = 32
 
+#: Velocities from which on the same holds whatever the joints: code for 1,000 of them takes 5 s to compile.
+VELOCITIES = 256
+
 
 def goes_over_joints(tree: Tree, args: Sequence[Any]) -> bool:
-    """Whether there are many ball joints, no quaternions of types from outside, and NumPy computes."""
-    if arrays.is_traced() or len(joints := tree.manifold_joints) < JOINTS:
+    """Whether there are many ball joints or velocities, no quaternions of types from outside, and NumPy computes."""
+    if arrays.is_traced() or (len(joints := tree.manifold_joints) < JOINTS and tree.nv < VELOCITIES):
         return False
     return all(map(is_own, {type(at.joint) for at in joints})) and arrays.of("", args) is None
 
