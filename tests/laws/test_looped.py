@@ -275,3 +275,16 @@ def test_no_wrenches_at_all(tier: str) -> None:
     arms = lw.stack([lw.robots.planar_2r()] * 2)
     tau = arms.kernel("inverse_dynamics_external", wrenches=[(0, "body")])([0.1, 0.2], [0, 0], [0, 0], np.ones((1, 6)))
     assert tau.shape == (2, 2)
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e6])
+def test_lever_arms_lose_digits_in_proportion_to_the_distance_of_the_base(distance: float) -> None:
+    """The looped Jacobian subtracts positions in the world, each rounded to half a unit of about 1.7 times the distance."""
+    arm = lw.robots.puma560()
+    base = np.eye(4)
+    base[:3, 3] = distance, -distance, distance
+    arm = arm.replace(base=base)
+    q = inputs(arm, "jacobian", {}, 20)[0]
+    error = np.abs(looped(arm, "jacobian")(q) - arm.kernel("jacobian", tier="straight")(q)).max()
+    print(f"{error:.1e} at {distance:g} m")
+    assert error <= 4.0 * np.finfo(float).eps * distance
