@@ -96,7 +96,7 @@ class Descent:
         ufunc = self.ufunc
         # (the machine code reads rows that lie side by side, whatever strides NumPy would hand it)
         arrays = [np.ascontiguousarray(part, dtype=np.float64) for part in (parameters, q0, starts, settings)]
-        with np.errstate(all="ignore"):  # a start may run off to infinity: it is arrays up, and others follow
+        with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
             result: FloatArray
             if threads.WORKERS.get() != 1:
                 result = threads.call(ufunc, self._operations, arrays, {} if out is None else {"out": out})

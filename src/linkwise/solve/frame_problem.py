@@ -167,7 +167,7 @@ class FrameProblem(ConstraintProblem):
         return [frame.equations(at, part) for frame, part in zip(self.frames, self.split(p), strict=True)]
 
     def retract(self, q: FloatArray, dq: FloatArray) -> FloatArray:
-        """Q (nq, N) after a step dq (nv, N)."""
+        """The coordinates (nq, N) after a step dq (nv, N)."""
         return np.asarray(kernel_of(self.tree, "integrate")(q.T, dq.T, 1.0)).T if self.base else q + dq
 
     def check(self, p: FloatArray, q: FloatArray) -> tuple[Any, Any, Any]:
