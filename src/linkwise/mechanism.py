@@ -16,7 +16,7 @@ from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.dynamics.operational_space import closed_inverse_inertia
 from linkwise.kernel import Kernel
 from linkwise.kernel.interning import interned
-from linkwise.looped import configuration
+from linkwise.kinematics import many_joints
 from linkwise.model import assembly
 from linkwise.model.digest import digest
 from linkwise.model.formatting import mechanism_tables
@@ -742,14 +742,14 @@ class Mechanism(Tree):
         >>> craft.integrate(craft.neutral, [1.0, 0, 0, 0, 0, np.pi], 1.0).round(3).tolist()
         [0.0, 0.637, 0.0, 0.0, 0.0, 0.0, 1.0]
         """
-        if configuration.goes_over_joints(self, (q, qd, dt)):
-            return configuration.integrate(self, q, qd, dt)  # type: ignore[no-any-return]
+        if many_joints.goes_over_joints(self, (q, qd, dt)):
+            return many_joints.integrate(self, q, qd, dt)  # type: ignore[no-any-return]
         return self.kernel("integrate")(q, qd, dt)  # type: ignore[no-any-return]
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
         """Velocities (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
-        if configuration.goes_over_joints(self, (q0, q1)):
-            return configuration.difference(self, q0, q1)  # type: ignore[no-any-return]
+        if many_joints.goes_over_joints(self, (q0, q1)):
+            return many_joints.difference(self, q0, q1)  # type: ignore[no-any-return]
         return self.kernel("difference")(q0, q1)  # type: ignore[no-any-return]
 
     def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from linkwise.algorithm import BODIES, kernel_of, loops_over
 from linkwise.expr.node import symbol
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics import many_joints
 from linkwise.kinematics.configuration import random_configuration
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
@@ -168,7 +170,11 @@ class FrameProblem(ConstraintProblem):
 
     def retract(self, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The coordinates (nq, N) after a step dq (nv, N)."""
-        return np.asarray(kernel_of(self.tree, "integrate")(q.T, dq.T, 1.0)).T if self.base else q + dq
+        if not self.base:
+            return q + dq
+        many = many_joints.goes_over_joints(self.tree, (q, dq))
+        step = partial(many_joints.integrate, self.tree) if many else kernel_of(self.tree, "integrate")
+        return np.asarray(step(q.T, dq.T, 1.0)).T
 
     def check(self, p: FloatArray, q: FloatArray) -> tuple[Any, Any, Any]:
         """Of numbers (..., p) and q (..., nq) distance (m), angle (rad), and how many joints are outside their limits."""

@@ -9,13 +9,13 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.looped import configuration
+from linkwise.kinematics import many_joints
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three joints are many."""
-    monkeypatch.setattr(configuration, "JOINTS", 3)
+    monkeypatch.setattr(many_joints, "JOINTS", 3)
 
 
 @pytest.fixture(scope="module", params=[True, False])
@@ -32,7 +32,7 @@ def test_numbers_are_those_of_the_code_for_each_joint(body: lw.Mechanism, monkey
     """But for rounding: other sums are fused with products; numbers are below 10, and some 10 operations behind another."""
     q, qd = states(body, 9)
     dt = np.linspace(-0.5, 0.5, 9)
-    assert configuration.goes_over_joints(body, (q, qd))
+    assert many_joints.goes_over_joints(body, (q, qd))
     calls = {
         "batch": lambda: body.integrate(q, qd, dt),
         "crossed": lambda: body.integrate(q[:, None], qd[:2], 0.3),
@@ -43,8 +43,8 @@ def test_numbers_are_those_of_the_code_for_each_joint(body: lw.Mechanism, monkey
         "difference of one": lambda: body.difference(q[0], q),
     }
     over_joints = {name: call() for name, call in calls.items()}
-    monkeypatch.setattr(configuration, "JOINTS", 1000)
-    assert not configuration.goes_over_joints(body, (q, qd))
+    monkeypatch.setattr(many_joints, "JOINTS", 1000)
+    assert not many_joints.goes_over_joints(body, (q, qd))
     for name, call in calls.items():
         written_out = call()
         assert written_out.dtype == over_joints[name].dtype, name
@@ -54,9 +54,9 @@ def test_numbers_are_those_of_the_code_for_each_joint(body: lw.Mechanism, monkey
 def test_many_joints_without_quaternions(monkeypatch: pytest.MonkeyPatch) -> None:
     arm = lw.robots.puma560()
     q, qd = np.random.default_rng(3).uniform(-2, 2, (2, 5, 6))
-    assert not configuration.goes_over_joints(arm, (q, qd))
-    monkeypatch.setattr(configuration, "VELOCITIES", 6)
-    assert configuration.goes_over_joints(arm, (q, qd))
+    assert not many_joints.goes_over_joints(arm, (q, qd))
+    monkeypatch.setattr(many_joints, "VELOCITIES", 6)
+    assert many_joints.goes_over_joints(arm, (q, qd))
     assert np.array_equal(arm.integrate(q, qd, 0.5), q + 0.5 * qd)
     assert np.array_equal(arm.difference(q, qd), qd - q)
     with pytest.raises(ArgumentError, match=r"qd.*\(5, 5\)"):
