@@ -173,7 +173,7 @@ class HybridRollout(ModalRollout):
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
         """What ends a mode: its kind, the velocity, and the function that falls to zero."""
-        held, event = set(mode.held.tolist()), partial(self._falling, nq=self.nq, begin=begin)
+        held, event = set(mode.held.tolist()), partial(self._falling, begin=begin)
 
         def margin(k: int) -> Any:
             def value(t: float, q: FloatArray, qd: FloatArray) -> float:
