@@ -21,11 +21,11 @@ LARGEST = 64 * 2**20
 
 
 class MeshError(LinkwiseError, ValueError):
-    """Why a mesh cannot be read, in words."""
+    """Reason why a mesh cannot be read."""
 
 
 def load_mesh(data: bytes, kind: str) -> Any:
-    """The mesh of trimesh that a file of a kind of `FORMATS` holds.
+    """Load a mesh with trimesh from a file of a kind of `FORMATS`.
 
     Raises
     ------

@@ -117,7 +117,7 @@ def _arrays(path: str | Path, archive: zipfile.ZipFile, wanted: Mapping[str, str
 
 
 def _array(path: str | Path, name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo, kinds: str) -> npt.NDArray[Any]:
-    """One array, read into memory of the size that its header and the archive's directory agree on."""
+    """Read one array into memory of the size on which its header and the archive's directory agree."""
     if member.compress_type not in _METHODS:
         raise refused(path, f"{name} is compressed by method {member.compress_type}; expected deflate, or none")
     with archive.open(member) as stream:

@@ -23,7 +23,7 @@ PARALLEL = 1e-6
 
 @dataclass
 class SdfJoint:
-    """What a ``<joint>`` says.
+    """Contents of a ``<joint>``.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class SdfJoint:
 
 @dataclass(frozen=True)
 class Gearbox:
-    """A gearbox: the body that it stands on turns neither; the angles of two others on it are in a ratio.
+    """A gearbox: the angles of two bodies relative to a common reference body have a fixed ratio.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
 
 @dataclass
 class SdfLink:
-    """A ``<link>``: its name in the mechanism, where it stands, T_world_link (4, 4), its body, whether it stays in place."""
+    """A ``<link>``: name in the mechanism, element, scope, T_world_link (4, 4), body data, whether it is static."""
 
     name: str
     element: Element
@@ -125,7 +125,7 @@ def _lost_as_loop(joint: SdfJoint) -> int:
 
 
 class JointTree:
-    """Which joints carry the links, and which close loops.
+    """Division of the joints into those of the spanning tree and those that close loops.
 
     Attributes
     ----------
@@ -188,12 +188,12 @@ class JointTree:
 
     @property
     def free(self) -> list[str]:
-        """The roots that nothing holds."""
+        """Return the roots that are not fixed to the ground."""
         return [name for name in self.roots if not self._stands(name)]
 
     @property
     def one_floats(self) -> bool:
-        """Whether there is one tree that moves, and it is free: the base floats. Others are links that do."""
+        """True if exactly one tree moves, and it is free: the base floats. Otherwise free bodies are links."""
         moving = {self._ground(joint.child) for joint in self.joints if joint.kind != "fixed"} | set(self.free)
         tied = any({self._ground(joint.parent), self._ground(joint.child)} != moving for joint in self.closing)
         return len(moving) == 1 and moving == set(self.free) and not tied
@@ -204,7 +204,7 @@ class JointTree:
         return WORLD if root == WORLD or self._stands(root) else root
 
     def drop_still(self) -> None:
-        """Leave out what stands on the ground, which no link of a floating mechanism can."""
+        """Drop links fixed to the ground, which a floating mechanism cannot have."""
         dropped = [name for name in self.links if self._ground(name) == WORLD]
         for name in dropped:
             self.values.remark(
@@ -214,7 +214,7 @@ class JointTree:
         self._keep({name for name in self.links if name not in dropped})
 
     def keep_root(self, element: Element, root: str, models: list[str]) -> None:
-        """Leave out what does not hang on a link."""
+        """Drop links that are not connected to the root."""
         if root not in self.roots:
             names = [*models, *self.roots]
             self.values.report(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")
