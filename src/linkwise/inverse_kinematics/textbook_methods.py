@@ -1,4 +1,4 @@
-"""Newton-Raphson and steepest descent, as textbooks have them, over a whole batch of poses at once."""
+"""Newton-Raphson and steepest descent of textbooks, for a whole batch of poses at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PoseTask:
 
     @property
     def first(self) -> int:
-        """Where the joint coordinates (n,) begin in a position (nq,), behind the quaternions."""
+        """Index of the first joint coordinate in a position (nq,), after the quaternions."""
         return self.mechanism.nq - self.mechanism.n
 
     def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
@@ -75,12 +75,12 @@ class PoseTask:
         return pose_error_rate(reached, self.poses[which], jac, self.frame)[..., self.rows, :]
 
     def met(self, errors: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which errors (k, 6) are within the tolerance, (k,)."""
+        """Mark errors (k, 6) within the tolerance, (k,)."""
         position, rotation = sizes(errors)
         return np.asarray((position <= self.tol) & (rotation <= self.tol))
 
     def answer(self, q: FloatArray, reasons: npt.NDArray[np.str_], iterations: npt.NDArray[np.intp]) -> Solution:
-        """Check positions (N, nq) by a forward pass of their own, and shape the answer as the poses were given."""
+        """Verify positions (N, nq) by a separate forward pass, and shape the solution like the poses."""
         joints = q[:, self.first :]
         joints = np.where(self._rounding(joints), np.clip(joints, self.low, self.high), joints)
         q = np.concatenate([normalised(self.mechanism, q)[:, : self.first], joints], axis=1)
@@ -96,7 +96,7 @@ class PoseTask:
         return rows.shaped(self.batch, limits=bounds, names=self.mechanism.names, tol=self.tol)
 
     def _rounding(self, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which joint coordinates lie outside their limits by no more than the tolerance."""
+        """Mark joint coordinates outside their limits by at most the tolerance."""
         return np.asarray((q >= self.low - self.tol) & (q <= self.high + self.tol))
 
 
@@ -116,7 +116,7 @@ def goal(
     tol: float,
     limits: bool,
 ) -> PoseTask:
-    """Check what a solver was given and lay it out.
+    """Validate and arrange the arguments of a solver.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def newton_raphson(
 
 
 def whole_turns(task: PoseTask, q: FloatArray) -> FloatArray:
-    """Positions (N, nq) with full turns added to or taken off the revolute joints that stand outside their limits."""
+    """Shift revolute joints of positions (N, nq) by full turns to bring them within their limits."""
     turn, joints = 2.0 * np.pi, q[:, task.first :]
     up, down = np.ceil((task.low - joints - task.tol) / turn), np.floor((task.high - joints + task.tol) / turn)
     least = np.where(up > 0, up, np.where(down < 0, down, 0.0))

@@ -1,4 +1,4 @@
-"""Programs that loop over the rows of tables: what the looped lowering compiles once for all mechanisms.
+"""Programs that loop over the rows of tables, compiled once for all mechanisms by the looped lowering.
 
 A table has a row for each body (link, frame, motor). A row has constant numbers, a record of intermediate values, and may
 have a parent row. A phase visits all rows, parents first or last, and does the same arithmetic in each, a `Tape` traced once
@@ -103,7 +103,7 @@ class LinearSolve:
 
 @dataclass(frozen=True)
 class StraightLine:
-    """The whole arithmetic between some arrays as one tape, whose inputs and outputs are arrays of the program."""
+    """Straight-line arithmetic between arrays of the program, as one tape whose inputs and outputs are these arrays."""
 
     tape: Tape
 
@@ -119,7 +119,7 @@ Phase: TypeAlias = RowPass | LinearSolve | StraightLine
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The layout of a table: how many numbers a row has, how many elements its record, and how many what it passes on.
+    """Layout of a table: numbers per row, elements of a record, and elements passed to neighbours.
 
     A body passes on what only its children read, and only in the pass that sets it: see `ROW`.
     """
@@ -131,7 +131,7 @@ class TableLayout:
 
 @dataclass(frozen=True)
 class ProgramLayout:
-    """What must be known of a program to call its machine code: arrays and tables.
+    """Layout of a program, needed to call its machine code: arrays and tables.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class ProgramLayout:
 
     @cached_property
     def words(self) -> dict[str, int]:
-        """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
+        """Indices of a mechanism's integers in the table that machine code reads, by name.
 
         "bytes" of memory; where the code for a "few" configurations stands, and its table; where that of a "solver" does
         that is compiled apart; the address of the constants,
@@ -187,12 +187,12 @@ class ProgramLayout:
         return {name: k for k, name in enumerate(names)}
 
     def text(self) -> bytes:
-        """What is kept on disk."""
+        """Serialize for the disk."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod
     def read(cls, text: bytes) -> Self:
-        """From what was kept.
+        """Parse the serialized text.
 
         Raises
         ------
@@ -286,7 +286,7 @@ class LoopedData:
         return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape)
 
     def all_numbers(self, layout: ProgramLayout) -> FloatArray:
-        """All constants that a program reads, one behind the other."""
+        """All constants of a program, concatenated."""
         return np.concatenate([self.constants, *(self.numbers[table].ravel() for table in layout.tables)])
 
     def table(self, layout: ProgramLayout, vector_size: int, *, stacked: bool) -> npt.NDArray[np.int64]:

@@ -44,7 +44,7 @@ _seen: list[tuple[float, str | None]] = []
 
 
 def is_own(item: Any) -> bool:
-    """Whether a class or a function is defined in these modules, and stands there under its own name."""
+    """True if a class or a function is defined in these modules under its own name."""
     module = sys.modules.get(item.__module__)
     try:
         parts = Path(getattr(module, "__file__", None) or "").relative_to(ROOT).parts
@@ -92,7 +92,7 @@ def _digest() -> str | None:
 
 @cache
 def _features() -> list[tuple[str, bool]]:
-    """What the processor can do, by which NumPy chooses how it computes."""
+    """Processor features, by which NumPy chooses its code."""
     return sorted(np._core._multiarray_umath.__cpu_features__.items())  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""What kernels are written as: other languages and printed equations, by name."""
+"""Output formats of kernels, by name: other languages and printed equations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODULES = ["linkwise.export", "linkwise.equations.writers"]
 
 
 def writer(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of a kernel and of options as what ``kernel.write(name, **options)`` calls."""
+    """Register a function of a kernel and of options as ``kernel.write(name, **options)``."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         WRITERS[name] = function

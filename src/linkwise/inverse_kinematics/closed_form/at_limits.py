@@ -41,7 +41,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def periods(chain: AxisChain, n: int) -> FloatArray:
-    """After how much (n,) each coordinate of a chain is where it was, rad; zero where it slides, and of others."""
+    """Periods (n,) of the coordinates of a chain, rad; zero for sliding joints and joints outside the chain."""
     period, turning = np.zeros(n), [k for k, slides in enumerate(chain.translates) if not slides]
     period[[chain.coordinates[k] for k in turning]] = TURN / np.abs(chain.ratios[turning])
     return period
@@ -60,7 +60,7 @@ def least_beyond(q: FloatArray, ranges: JointRanges, period: FloatArray) -> Floa
 
 
 def nearly_singular(rates: FloatArray) -> Mask:
-    """Which Jacobians (M, m, k) are so nearly singular that singular values must tell."""
+    """Mark Jacobians (M, m, k) that are nearly singular, so that singular values must decide."""
     gram = np.swapaxes(rates, -1, -2) @ rates
     return np.asarray(np.linalg.det(gram) <= REGULAR * np.diagonal(gram, axis1=-2, axis2=-1).prod(axis=-1))
 

@@ -1,4 +1,4 @@
-"""What the equations of a closed form lose at special poses: branches that nearly reach one, and random starts."""
+"""Solutions that the equations of a closed form miss at special poses: nearly reached branches, and random starts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CompletedPose(NamedTuple):
 
 
 class Completion:
-    """What completes the solutions of one closed form.
+    """Completes the solutions of one closed form.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Completion:
             self.period[fixed] = 0.0
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
-        """The solutions of poses (N, 16) from starts (N, n), with what the kernel says may be missing (N,)."""
+        """Solve poses (N, 16) from starts (N, n), with the kernel's flags of possibly missing solutions (N,)."""
         results: list[CompletedPose] = []
         for first in range(0, len(poses), STARTS_AT_ONCE):
             here = slice(first, first + STARTS_AT_ONCE)
@@ -160,7 +160,7 @@ class Completion:
         tol: float,
         ranges: JointRanges | None,
     ) -> _Reached:
-        """Where iterations from starts (M, n) for the tasks `at` (M,) lead, and which of these are solutions."""
+        """Iterate from starts (M, n) for the tasks `at` (M,), and mark the results that are solutions."""
         n = self.mechanism.n
         rows = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
         q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(rows[:, :n]), start[at]), tol)
@@ -186,7 +186,7 @@ class Completion:
     def _within(
         self, kept: _Reached, poses: FloatArray, close: npt.NDArray[np.bool_], tol: float, ranges: JointRanges
     ) -> npt.NDArray[np.bool_]:
-        """Bring what is `close` and beyond the limits within them, into `kept`; which of it (M,) may stand for others."""
+        """Move results beyond the limits into `kept` where they are `close`; mark those (M,) that may duplicate others."""
         doubtful, out = np.zeros(len(close), dtype=bool), np.flatnonzero(kept.beyond & close)
         if out.size:
             parts = ranges, self.period, tol, self.columns, self.rows
@@ -222,7 +222,7 @@ class Completion:
         close: npt.NDArray[np.bool_],
         errors: FloatArray,
     ) -> CompletedPose:
-        """Known solutions (k, n) and others of one pose, each once. One of a continuum counts where there is no other."""
+        """Merge known solutions (k, n) and others of one pose without duplicates; a continuum counts only without others."""
         rows, first = np.concatenate([known, q]), len(known)
         distance = self._apart(rows, q[:, None]).tolist()
         kept, added = list(range(first)), 0
@@ -239,7 +239,7 @@ class Completion:
         return CompletedPose(rows[order], errors[nearest - first] if kept and nearest >= first else np.zeros(2), added)
 
     def _apart(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """The distances (...) of coordinates (..., n), whole turns taken off."""
+        """Distances (...) of coordinates (..., n) modulo full turns."""
         return np.asarray(np.linalg.norm(shorter_way(a - b, self.turning), axis=-1))
 
     def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:

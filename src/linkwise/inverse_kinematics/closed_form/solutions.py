@@ -1,4 +1,4 @@
-"""All solutions of poses, as they are listed: an array for each pose, and whether it has others."""
+"""All solutions of poses as arrays, with flags of completeness."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkwise.spatial.validation import choice, numbers, vectors
 
 
 class Labels(Protocol):
-    """What names configurations."""
+    """Assigns names to configurations."""
 
     def of(self, q: npt.ArrayLike) -> dict[str, Any]:
         """Words by name for coordinates q (..., n)."""
@@ -65,7 +65,7 @@ MORE = 64.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solutions:
-    """All joint coordinates that were found for poses: for each pose as many rows as it has solutions, the nearest first.
+    """Joint coordinates of all solutions: for each pose one row per solution, the nearest first.
 
     Of a single pose it is used like the array (k, n) of its solutions: length, index, iteration, `numpy.asarray`. Of a
     batch, iterating goes through the poses, in one row for a batch of any shape, and gives such an array each.
@@ -110,13 +110,13 @@ class Solutions:
     cause: npt.NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Note what is out of reach, where that is not known yet."""
+        """Derive the reachability flags if they are unknown."""
         if self.unreachable is None:
             settle(self, unreachable=np.asarray(self.complete & (self.count == 0)))
 
     @property
     def reason(self) -> npt.NDArray[np.str_]:
-        """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
+        """Reason why other solutions may exist, see `UNPROVEN`; ``"complete"`` where there are none."""
         complete = plain(self.complete)
         cause = np.zeros(complete.shape) if self.cause is None else self.cause
         words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
@@ -183,7 +183,7 @@ class Solutions:
         return np.array(q if self.count.ndim else q[: len(self)], dtype=dtype, copy=copy)
 
     def where(self, keep: npt.ArrayLike) -> Solutions:
-        """The solutions for which `keep` (..., K) is true, in the same order; `complete` says of all solutions what it said.
+        """Select solutions by `keep` (..., K), in the same order; `complete` still refers to all solutions.
 
         Examples
         --------

@@ -138,7 +138,7 @@ ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr
 
 
 class ArgumentPorts:
-    """Writes what moves the arguments: ``pack`` for the inputs, ``unpack`` for the outputs."""
+    """Writes the copying of arguments: ``pack`` for the inputs, ``unpack`` for the outputs."""
 
     def __init__(self, tape: Tape, t: Text) -> None:
         self.tape, self.t = tape, t
@@ -247,7 +247,7 @@ class ArgumentPorts:
         t.go_on(f"moved{k}")
 
     def _rows(self, k: int, here: str, row: str, packed: str, buffer: str, *, inward: bool) -> None:
-        """Move rows whose elements lie side by side; where some lanes are spare, the last row stands for theirs.
+        """Emit: copy rows of contiguous elements; the last row fills unused lanes.
 
         What spare lanes computed is what the last row's lane did, so writing it there once more changes nothing.
         """
@@ -301,7 +301,7 @@ class ArgumentPorts:
         return [t.at("i8", board, lane * t.size * self.sizes[k]) for lane in range(t.width)]
 
     def _send(self, here: str, k: int) -> None:
-        """Send the block that is on the stage; of the first one's first line only what belongs to the output."""
+        """Emit: send the staged block; the first line of the first block only as far as it belongs to the output."""
         t, shift = self.t, self._shift(here)
         begun = t.emit("icmp ne i64 %done, 0")
         first = t.emit(f"select i1 {begun}, i64 0, i64 {shift}")
@@ -350,7 +350,7 @@ class _Loop:
         self.sizes = {"in": tape.input_count, "out": len(tape.results), "space": plan.space}
 
     def text(self) -> str:
-        """Emit the loop and what moves its arguments."""
+        """Emit the loop and the copying of its arguments."""
         t, moving = self.t, self.ports.text()
         t.begin()
         self._main()
@@ -400,7 +400,7 @@ class _Loop:
         t.do("ret void")
 
     def _clear_loose(self, block: str) -> None:
-        """Of outputs whose rows are not written whole, zeros are read from the block."""
+        """Emit: clear elements of the block that are zeros of outputs whose rows are not written as a whole."""
         t, ports = self.t, self.ports
         for k, columns in enumerate(ports.columns):
             if columns is None or not columns.cleared:

@@ -1,4 +1,4 @@
-"""What this process's processor is, and can do, by the processor's own word: what machine code is made for.
+"""Identification of this process's processor, the target of machine code.
 
 LLVM asks the processor itself, by the instruction CPUID on x86-64, which an emulator answers for the processor that it
 stands for; ``/proc/cpuinfo`` describes the machine that the emulator runs on. The same instruction is asked here, without
@@ -53,7 +53,7 @@ _HWCAP, _HWCAP2 = 16, 26
 
 
 def description() -> str:
-    """The processor as machine code must fit it: the same text where the same code is made and runs."""
+    """Describe the processor: equal texts mean that machine code is interchangeable."""
     machine = os.uname().machine if sys.platform == "linux" and sys.maxsize > 1 << 32 else ""
     try:
         if machine == "x86_64":
@@ -67,14 +67,14 @@ def description() -> str:
 
 
 def machine_key(digest: str, dtype: str) -> str:
-    """What machine code depends on: the graph, the lowering, LLVM, the processor."""
+    """Key of machine code: graph, lowering, LLVM, processor."""
     parts = (digest, dtype, llvm.LOWERING, _llvm_version(), known(), sys.platform)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 @cache
 def _llvm_version() -> str:
-    """What identifies the LLVM library, read without loading it."""
+    """Identify the LLVM library without loading it."""
     spec = find_spec("llvmlite")
     if spec is None or spec.origin is None:
         return ""
@@ -83,7 +83,7 @@ def _llvm_version() -> str:
 
 @cache
 def known() -> str:
-    """The same, asked once."""
+    """Cached `description`."""
     return description()
 
 
@@ -107,7 +107,7 @@ def _of_x86_64() -> str:
 
 
 def _of_aarch64() -> str:
-    """What LLVM reads, the system's description of the first processor, and what the system lets programs use."""
+    """Describe an AArch64 processor: LLVM's data, the system's of the first processor, and the permitted features."""
     with open("/proc/cpuinfo", "rb") as file:
         first = file.read(8192).split(b"\n\n")[0]
     lines = [line for line in first.split(b"\n") if line.startswith((b"Features", b"CPU "))]

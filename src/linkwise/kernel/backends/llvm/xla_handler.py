@@ -110,7 +110,7 @@ def _store(t: Text, kind: str, value: str, base: str, k: int) -> None:
 
 
 def _rows(t: Text) -> str:
-    """Emit ``@rows``: how many rows a buffer has, whose last axes are the core."""
+    """Emit ``@rows``: the number of rows of a buffer whose last axes are the core."""
     t.begin()
     t.do("%product = alloca i64")
     t.do("store i64 1, ptr %product")
@@ -139,7 +139,7 @@ def _answer_version(t: Text, version: tuple[int, int]) -> None:
 def compiled(
     ufunc: Any, inputs: Sequence[Shape], outputs: Sequence[Shape], dtype: str, version: tuple[int, int]
 ) -> tuple[int, Code] | None:
-    """The address of the handler of a gufunc, and what must live as long; None for what has no inner loop."""
+    """Address of a gufunc's handler, and the objects that must outlive it; None if it has no inner loop."""
     memory = getattr(getattr(ufunc, "ufunc", ufunc), "__dict__", {}).get("linkwise")
     if memory is None:
         return None

@@ -77,7 +77,7 @@ def _number(address: int) -> int:
 
 
 def _buffer(buffer: int, core: Shape, size: int) -> tuple[int, int, int]:
-    """Where a buffer is, how many rows it has, and the bytes of one."""
+    """Address of a buffer, its number of rows, and the bytes of one."""
     address, step = _word(buffer + OFFSETS["buffer.data"]), size * prod(core)
     batch = _word(buffer + OFFSETS["buffer.rank"]) - len(core)
     sizes = (ctypes.c_int64 * batch).from_address(_word(buffer + OFFSETS["buffer.sizes"])) if batch else ()
