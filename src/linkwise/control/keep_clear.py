@@ -191,7 +191,7 @@ class ClearLimits:
         return np.asarray(levers @ np.array([abs(part) for part in there - q], dtype=object))
 
     def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array, levers: Array) -> Array:
-        """Goal in the direction of the given one, and limits, each (n,): no step between them exceeds the free way (G,)."""
+        """Goal towards the given one, and limits, each (n,): no step between them exceeds the free distances (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(change, TINY) for half, change in zip(halves, ways, strict=True)]
         turns, slides = self._growth
