@@ -282,7 +282,7 @@ class LookAt(AxisConstraint):
         return u, rotation.T @ jac[3:] - _crossed(moving, u) * (1.0 / r)
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:
-        """The same, the eye (3,) from the link's origin, world axes, and how far the target is; one at the eye is behind."""
+        """As in the base class, plus the eye (3,) from the link, world axes, and the distance; a target at it is behind."""
         pose = view.pose(self.link)
         rotation, eye = pose[:3, :3] @ basis(self.axis), pose[:3, :3] @ self.point
         sight = rotation.T @ (np.asarray(p) - pose[:3, 3] - eye)
