@@ -124,7 +124,7 @@ def _controls(knots: bytes) -> FloatArray:
 
 
 def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray, time: FloatArray) -> State | None:
-    """Q, qd and qdd (..., K, n) at times (K,), of squared speeds and times (..., N + 1) at nodes; None without a program."""
+    """Q, qd and qdd (..., K, n) at times (K,), from squared velocities and times (..., N + 1) at nodes; or None."""
     program = _motion(default_backend())
     if program is None:
         return None

@@ -187,7 +187,7 @@ class _Route:
                 raise ArgumentError(f"legs {k} and {k + 1} meet in a corner at pose {k + 1}; expected a blend > 0, m")
 
     def sampled(self, pieces: int) -> list[Samples]:
-        """Of each stretch with one second derivative: lengths, poses, twists and their derivatives, each (m, ...)."""
+        """Samples of each stretch with continuous second derivative: lengths, poses, twists, derivatives, each (m, ...)."""
         ends = np.concatenate(([0.0], np.cumsum(self.lengths)))
         inner = ends[1:-1, None] + (0.5 * self.blend * np.array([-1.0, 1.0]) if self.blend else np.zeros(1))
         marks = np.unique(np.concatenate((ends[[0, -1]], inner.ravel())).round(12))
