@@ -70,7 +70,7 @@ def name_and_unit(cell: str) -> tuple[str, str | None]:
 
 SEPARATORS = (";", "\t", ",")
 
-#: How far the length of a quaternion may be from 1 in a file (tables carry few digits).
+#: Tolerance of a quaternion's length in a file (tables have few digits).
 UNIT_QUATERNION = 1e-6
 
 #: Columns that are the motion of a joint, by its number or its name.

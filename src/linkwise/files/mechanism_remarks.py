@@ -23,13 +23,13 @@ from linkwise.spatial.spatial_vectors import inertia_times
 
 UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate refuse it"
 
-#: Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes.
+#: Rounding error of the inertia, kg m2, of a mass of 1 kg near the axes of a mechanism of 1 m.
 ROUNDING = 1e-15
 
-#: A length beyond this is asked about, m.
+#: Lengths beyond this raise a remark, m.
 LONG = 50.0
 
-#: A joint with limits beyond this is asked about, rad.
+#: Joint limits beyond this raise a remark, rad.
 MOST_TURN = 4 * math.pi
 
 

@@ -22,7 +22,7 @@ from linkwise.spatial.validation import readable
 #: Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv).
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
-#: Whether a base floats, or all joints with quaternions.
+#: True for a floating base, or all joints with quaternions.
 Floating = bool | Sequence[ManifoldJoint]
 
 
@@ -289,7 +289,7 @@ def _step(path: str | Path, times: FloatArray, k: int) -> float:
     return step
 
 
-#: A step in q is a jump where it is so many times what the velocities and accelerations at both its ends explain.
+#: A step in q is a jump if it exceeds the step by the velocities and accelerations at its ends by this factor.
 TIMES = 5.0
 
 #: A smaller step is none: rad, and of a joint that slides the share of the longest offset between joints.

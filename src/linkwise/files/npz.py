@@ -18,7 +18,7 @@ from linkwise.errors import ArgumentError, FileError, choices, shown
 from linkwise.files.atomic import write_bytes
 from linkwise.files.text import read_bytes, refused
 
-#: Bytes of all arrays that are read without being asked for: what a file of a few bytes may expand to.
+#: Greatest size of all arrays together without an explicit limit, bytes: a small file may expand to much more.
 LARGEST = 96 << 20
 
 #: A file may hold so many times its own size where that is more: recorded numbers are seldom compressed further.

@@ -260,7 +260,7 @@ def read_efforts(path: str | Path, tree: Tree) -> RecordedEfforts:
     return RecordedEfforts(Path(path), columns[0], np.stack(columns[1:], axis=1) if tree.nv else np.zeros((len(zero), 0)))
 
 
-#: What stands in brackets behind a coordinate, and how many rad or m it is.
+#: Units of a coordinate in brackets, in rad or m.
 COORDINATE_UNITS = {"rad": {"rad": 1.0, "deg": math.pi / 180.0}, "m": {"m": 1.0, "mm": 1e-3}}
 
 

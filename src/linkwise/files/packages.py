@@ -19,7 +19,7 @@ SCHEMES = ("package://", "model://")
 #: Bytes of the largest ``package.xml`` that is read.
 LARGEST_MANIFEST = 256 * 1024
 
-#: How many folders in a folder are looked at for packages, the first by their names.
+#: Greatest number of subfolders searched for packages, in alphabetical order.
 MOST_ENTRIES = 2000
 
 #: Environment variables with folders that hold packages, those of ROS and of Gazebo, and with folders that ``share`` them.

@@ -159,7 +159,7 @@ class ReadOptions:
             raise refused(path, f"root={self.root!r} was given, but {form} describes one mechanism; {hint}")
 
 
-#: How a description is read where nothing else is asked for.
+#: Default options.
 USUAL = ReadOptions()
 
 
@@ -170,12 +170,12 @@ def _require_folder(name: str, folder: object) -> None:
         raise ArgumentError(f"{name}: there is no folder {os.fspath(folder)!r}")
 
 
-#: What stands for the path of a text that is in no file.
+#: Path of a text that is not in a file.
 TEXT = "<text>"
 
 XML = re.compile(r"\s*<")
 
-#: How an XML text begins, and a text of numbers.
+#: Begin of an XML text, and of a text of numbers.
 NUMERIC = re.compile(r"\s*[+-]?\.?\d[^\s=]*(\s|$)")
 
 

@@ -309,7 +309,7 @@ def unused_name(name: str, taken: set[str]) -> str:
 
 _TOOL = re.compile(r"tool(_\d+)?")
 
-#: How robots' files call the frame of the tool: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on.
+#: Usual names of the tool frame in robot files: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on.
 _CENTRE = re.compile(r".*tool0|(.*_)?(tool|tcp|ee|end_effector)(_link|_frame)?", re.IGNORECASE)
 
 

@@ -132,7 +132,7 @@ def _rows(kind: Kind, value: Any) -> str:
     return rows((-math.inf, math.inf) if item is None else item for item in value)
 
 
-#: One, or one for each of several.
+#: One number, or one for each of several.
 NUMBER_EACH = Kind("a finite number, or a list of them", _either(_finite, list_of(any_number)), _row)
 PAIR_EACH = Kind("a list of 2 numbers, or a list of such", _either(PAIR.parse, list_of(PAIR.parse)), partial(_rows, PAIR))
 VECTOR_EACH = Kind(
@@ -147,7 +147,7 @@ TEXT_OR_WHOLE = Kind(
 
 IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'
 
-#: What a message says of an unknown key in the place of a suggestion.
+#: Hints for unknown keys that have no similar valid key.
 HINTS = dict.fromkeys(("length", "lengths", "unit", "units"), IN_SI)
 
 

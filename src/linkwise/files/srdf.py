@@ -18,7 +18,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.spatial.scalar import FloatArray
 
-#: How many names a message lists.
+#: Greatest number of names in a message.
 MOST = 20
 
 #: The joint of a floating base, as Pinocchio calls it.

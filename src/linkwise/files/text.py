@@ -396,7 +396,7 @@ def uneven_motion(source: Source) -> tuple[int, str] | None:
         for line, count in _counts(source):
             seen[count] += 1
             first.setdefault(count, line)
-    except FileError:  # (a line of any length: it says nothing)
+    except FileError:  # (a line of any length: not the expected one)
         return None
     usual = sorted(count for count, often in seen.items() if count % 3 == 0 and often >= OFTEN * seen.total())
     if 2 * sum(seen[count] for count in usual) <= seen.total():

@@ -10,10 +10,10 @@ from typing import Any
 
 from linkwise.errors import FileProblem
 
-#: Where something stands in a document: ``("link", 2, "mass")``, ``("gravity",)``.
+#: Location in a document: ``("link", 2, "mass")``, ``("gravity",)``.
 Place = tuple[object, ...]
 
-#: How many tables and arrays may stand in each other; a description has fewer than ten.
+#: Greatest nesting of tables and arrays; a description has fewer than ten levels.
 DEEPEST = 16
 
 TOO_DEEP = "tables nested too deeply"
@@ -26,8 +26,8 @@ _KEY_PART = r"""(?>[A-Za-z0-9_-]++|"(?>[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DEEP_KEY = rf"(?P<deep>{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{DEEPEST}}})"
 _MAYBE_DEEP = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+{_DEEP_KEY}")
 
-#: Lexemes: dotted keys of too many parts (the parser's time grows with the square of their number), strings, comments,
-#: words, and what stands between them.
+#: Lexemes: dotted keys with too many parts (parsing time is quadratic in their number), strings, comments, words, and the
+#: characters between them.
 _LEXEME = re.compile(rf"{_DEEP_KEY}|{_STRING}|#[^\n]*+|[A-Za-z0-9_-]++|[^\"'#A-Za-z0-9_-]++|.", re.DOTALL)
 
 _TOKEN = re.compile(rf"{_STRING}|#[^\n]*|\n|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)

@@ -15,7 +15,7 @@ from linkwise.errors import FileProblem, LinkwiseError
 #: Elements nested deeper than this are refused; those of `CHAINED` do not count.
 DEEPEST = 300
 
-#: Elements of which each stands in the one that carries it, to any depth: the bodies of MJCF.
+#: Tags of elements that may be nested to any depth: the bodies of MJCF.
 CHAINED = frozenset({"body"})
 
 #: Words for infinite numbers, in small letters.
@@ -166,7 +166,7 @@ def root_tag(text: str) -> str:
     return match[1] if match else ""
 
 
-#: Blanks, instructions and comments may stand before the root element.
+#: Blanks, instructions and comments may precede the root element.
 _ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
 
 
@@ -206,8 +206,8 @@ def read_xml(text: str, tag: str = "") -> Element:
     return root
 
 
-#: A declaration that is not at the start, and comments; also, so that none is seen in it, text that is no markup, and
-#: instructions. What is not closed goes on to the end, so that nothing is looked at twice.
+#: A declaration that is not at the start, and comments; also, to skip them, character data and instructions. Unclosed ones
+#: extend to the end, so that nothing is scanned twice.
 _HARMLESS = re.compile(r"\A\s+<\?xml\s[^<>]*\?>|<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 
 

@@ -75,10 +75,10 @@ def _rows(solver: Callable[..., Solution], mechanism: Tree, options: dict[str, A
     return tuple(np.asarray(getattr(solution, name), dtype) for name, dtype in zip(ROWS, DTYPES, strict=True))
 
 
-#: The greatest number of solutions that elimination gives of a regular pose.
+#: The greatest number of solutions that elimination finds for a regular pose.
 ELIMINATED = 16
 
-#: What of all solutions is arrays, and what each holds.
+#: Fields of all solutions that are arrays, with their types.
 LISTED = {"q": "float64", "count": "int64", "complete": "bool", "unreachable": "bool", "cause": "float64"}
 
 
@@ -103,7 +103,7 @@ def all_solutions_by(
         filled = library.functions.isfinite(q).all(-1)
         known = {name: options[name] for name in ("link", "mask") if name in options}
         held = _held(mechanism, options.get("fixed"))
-        safe = library.functions.where(filled[..., None], q, q[..., :1, :])  # (what is not there adds no NaN to derivatives)
+        safe = library.functions.where(filled[..., None], q, q[..., :1, :])  # (missing solutions add no NaN to derivatives)
         tracked = differentiable(library, mechanism, safe, T[..., None, :, :], filled | ~filled, held=held, **known)
         rows["q"] = library.functions.where(filled[..., None], tracked, q)
     return replace(solutions, **rows)

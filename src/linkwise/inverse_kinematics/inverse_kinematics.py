@@ -117,7 +117,7 @@ def _told(
     return replace(solution, away=np.broadcast_to(away, np.shape(solution.success)), reach=most)
 
 
-#: What a closed form is asked for, by the mask.
+#: Parts of a pose solved by a closed form, by the mask.
 ASKS: dict[tuple[int, ...], str] = {
     (1, 1, 1, 1, 1, 1): "pose",
     (1, 1, 1, 0, 0, 0): "position",
@@ -171,7 +171,7 @@ def exactly(
         return Solution.of(**rows, **shared, proven=~success)
     unsolved = ~success
     start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
-    solution = Solution.of(**rows, **shared)  # (nobody else has these rows)
+    solution = Solution.of(**rows, **shared)  # (these rows are not shared)
     poses = np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))
     solution.put(unsolved, numeric(poses[unsolved], q0=start))
     left = ~solution.success
@@ -418,7 +418,7 @@ FINE = 1e-12
 #: Solutions whose coordinates differ by less, rad or m, are one.
 SAME = 1e-6
 
-#: How all solutions are found.
+#: Methods to find all solutions.
 ALL_METHODS = ("auto", "closed_form", "elimination", "numeric")
 
 #: Starts followed in one call.
@@ -613,7 +613,7 @@ def all_inverse_kinematics(
             turned[..., held] = solutions.q[..., held]
         solutions = replace(solutions, q=turned)
     if mask is None and not (mechanism.loops or mechanism.manifold_joints):
-        settle(solutions, labels=labels_of(mechanism, link, held))  # (nobody else has these solutions yet)
+        settle(solutions, labels=labels_of(mechanism, link, held))  # (these solutions are not shared yet)
     if configuration is not None:
         if solutions.labels is None:
             raise ArgumentError("configuration goes with whole poses of a tree on a fixed base; expected it to be left out")

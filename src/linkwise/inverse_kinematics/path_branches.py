@@ -30,20 +30,20 @@ from linkwise.spatial.validation import flag, numbers, rigid_poses, vectors, who
 #: Joints that move farther between two samples, rad or m, leap.
 LEAP = 1.0
 
-#: Two solutions are on one branch where the frame moves as the path does, to this share of what the joints move (rad, shares
-#: of the arm's size).
+#: Two solutions are on one branch if the motion between them follows the path to this share of the joint motion (rad,
+#: relative to the arm's size).
 STRAIGHT = 0.1
 
-#: A continuous path is sampled again where no branch goes on, until samples are this share of the first distance apart.
+#: A continuous path is refined where no branch continues, until samples are this share of the first distance apart.
 FINEST = 1.0 / 64.0
 
 #: A Jacobian with a singular value below this is one of a singular position.
 SINGULAR = 1e-6
 
-#: What a leap weighs against joint travel: fewer leaps come first.
+#: Cost of a leap relative to joint travel: the number of leaps is minimized first.
 LEAP_COST = 1e6
 
-#: Why no branch goes on.
+#: Reasons why no branch continues.
 REASONS = {
     "unreachable": "no solution reaches the pose, with or without joint limits",
     "limits": "all solutions are outside the joint limits, or nearer to them than the margin",
@@ -385,7 +385,7 @@ class _Graph:
         for k, (inside, rates) in enumerate(allowed):
             if self.singular or not len(inside) or np.linalg.svd(rates, compute_uv=False)[:, -1].min() > SINGULAR:
                 continue
-            # (one row stands for a continuum: those nearest to the solutions beside)
+            # (a continuum has one representative: those nearest to the neighbouring solutions)
             others = [part[0] for part in allowed[max(k - 1, 0) : k + 2 : 2] if len(part[0])]
             if self.options["redundancy"] is None and others:
                 near = partial(all_inverse_kinematics, self.mechanism, poses[k], **self.options, limits=self.limits)

@@ -163,8 +163,8 @@ def normalised(mechanism: Tree, q: FloatArray) -> FloatArray:
     return np.moveaxis(with_unit_quaternions(mechanism, np.moveaxis(q, -1, 0)), 0, -1)
 
 
-#: From positions (k, nq), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason
-#: to stop, "" to go on.
+#: Function of positions (k, nq), their errors (k, 6) and the indices of their poses (k,): the next positions, and for each a
+#: reason to stop, "" to continue.
 Step = Callable[[FloatArray, FloatArray, npt.NDArray[np.intp]], tuple[FloatArray, npt.NDArray[np.str_]]]
 
 
@@ -295,7 +295,7 @@ def whole_turns(task: PoseTask, q: FloatArray) -> FloatArray:
     return np.concatenate([q[:, : task.first], joints], axis=1)
 
 
-#: Share of the exact step that is taken: the exact one makes successive slopes perpendicular, and zigzags.
+#: Relaxation of the exact step, with which successive gradients would be perpendicular, and the path would zigzag.
 RELAXED = 0.9
 
 #: A step that must be halved more often than this leads nowhere.
@@ -304,8 +304,8 @@ HALVINGS = 40
 #: The slope at rest, as a share of the tolerance.
 LEVEL = 1e-6
 
-#: Singular values of the Jacobian below this share of the greatest count as zero where the method rests: beside an error
-#: that stays, the slope is known to some 1e-8 only, the root of the rounding of its square.
+#: Relative threshold of zero singular values of the Jacobian where the method stops: with a remaining error, the gradient is
+#: accurate to about 1e-8 only, the root of the rounding of its square.
 FLAT = 1e-6
 
 

@@ -19,24 +19,24 @@ from pathlib import Path
 #: Environment variable that names another directory; empty switches the cache off.
 VARIABLE = "LINKWISE_CACHE_DIR"
 
-#: Environment variable: how many megabytes may be kept.
+#: Environment variable with the greatest size of the cache, MB.
 LIMIT_VARIABLE = "LINKWISE_CACHE_MB"
 
-#: Megabytes that may be kept unless the variable says otherwise.
+#: Default greatest size, MB.
 LIMIT_MB = 512.0
 
-#: What is left of the limit after a deletion, so that not every file that is written asks for another one.
+#: Share of the limit kept by a deletion, so that not every new file causes another one.
 _KEEP = 0.8
 
-#: Age in s from which on a file that was begun is given up, and from which on a use is written down again.
+#: Age in s of an abandoned unfinished file, and age from which a use is recorded again.
 _STALE, _FRESH = 86400.0, 3600.0
 
-#: Of so many files in a folder, one more may be written before all are looked at again.
+#: A folder is scanned again after one new file for this many existing ones.
 _FILES_A_LOOK = 64
 
 _MARK = b"linkwise object 1\n"
 
-#: How many files and bytes may still be written before the next look at a folder, for its limit.
+#: Files and bytes that may be written before the next scan of a folder, for its limit.
 _unseen: dict[tuple[str, float], tuple[int, float]] = {}
 
 
@@ -49,7 +49,7 @@ def directory() -> Path | None:
 
     try:
         place = Path(platformdirs.user_cache_dir("linkwise", appauthor=False))
-    except RuntimeError:  # (neither the environment nor the system knows a home of this user)
+    except RuntimeError:  # (neither the environment nor the system has a home folder for this user)
         return None
     return place / "kernels" if place.is_absolute() else None
 

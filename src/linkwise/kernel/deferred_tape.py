@@ -14,7 +14,7 @@ from linkwise.kernel.backend import Lazy
 from linkwise.kernel.sources import sources_digest
 from linkwise.kernel.tape import Shape, Tape
 
-#: What a tape has that is only known once it is traced.
+#: Attributes of a tape that require tracing.
 _TRACED = ("constants", "code", "results", "origins")
 
 _KEPT = ("name", "inputs", "outputs", "labels", "digest", "length", "operations", "operations_before")

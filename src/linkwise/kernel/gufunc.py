@@ -173,7 +173,7 @@ def api_table(capsule: Any) -> Any:
     return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
-#: Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine.
+#: Offsets of the fields of a NumPy array object, in bytes, on a 64-bit machine.
 OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
 
 #: C contiguous and aligned.
@@ -223,7 +223,7 @@ class _HandOver(tuple[Any, ...]):
         words = (len(args), *kwargs.items())
         try:
             kernel = kernels.get(words)
-        except TypeError:  # (what has no hash)
+        except TypeError:  # (unhashable)
             kernel = None
         if kernel is not None:
             return kernel(*args)
@@ -251,7 +251,7 @@ def _itself(owner: Any) -> Any:
     return owner
 
 
-#: What arguments that choose a kernel are; all others are arrays.
+#: Types of arguments that choose a kernel; all others are arrays.
 _WORDS = (str, int, type(None))
 
 

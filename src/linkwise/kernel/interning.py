@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-#: How many objects stay, those that came last.
+#: Number of most recent objects that are kept.
 KEPT = 64
 
 _objects: OrderedDict[str, Any] = OrderedDict()

@@ -18,13 +18,13 @@ from linkwise.spatial.scalar import FloatArray
 #: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "2"
 
-#: Steps of a task from a good start, for an estimate of what it takes.
+#: Steps of a task from a good start, for an estimate of its cost.
 STEPS = 8
 
 #: Starts of tasks that take their steps together in NumPy, unless there are more tasks.
 AT_ONCE = 256
 
-#: Coordinates of all tasks that take a step together in NumPy at most: what is computed with them stays in the caches.
+#: Greatest number of coordinates of all tasks in one NumPy step, so that its data stay in the caches.
 ROOM = 1 << 17
 
 INPUTS = ("parameters", "q0", "settings", "q", "aux")
@@ -96,7 +96,7 @@ class Descent:
         ufunc = self.ufunc
         # (the machine code reads rows that lie side by side, whatever strides NumPy would hand it)
         arrays = [np.ascontiguousarray(part, dtype=np.float64) for part in (parameters, q0, starts, settings)]
-        with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
+        with np.errstate(all="ignore"):  # a start may diverge: it is given up, and others follow
             result: FloatArray
             if threads.WORKERS.get() != 1:
                 result = threads.call(ufunc, self._operations, arrays, {} if out is None else {"out": out})

@@ -55,7 +55,7 @@ class Kernel:
     {'mul': 2}
     """
 
-    #: How it was made from the algorithm: "straight" or "looped", see `linkwise.Mechanism.kernel`.
+    #: Compilation of the algorithm: "straight" or "looped", see `linkwise.Mechanism.kernel`.
     tier: ClassVar[str] = "straight"
 
     #: The kernel that this one is a product with the derivatives of, None for all others.

@@ -24,12 +24,11 @@ from linkwise.spatial.scalar import FloatArray
 #: Size of a dimension of an array: a number, or the name of a size that mechanisms differ in, as "nq", "nv" or "links".
 Size = int | str
 
-#: Where an element of a step's input or output is.
-#:
-#: ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k): element k of a record; ("own passed", k), ("parent
-#: passed", k), ("body passed", k): of what a body passes on; ("numbers", k), ("globals", k): of the constants of the row and
-#: of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
-#: ("array", name, at, index): of an array, `at` saying for each dimension what its index counts from, see `ORIGINS`.
+#: Location of an element of a step's input or output.  ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k):
+#: element k of a record; ("own passed", k), ("parent passed", k), ("body passed", k): of the values passed on by a body;
+#: ("numbers", k), ("globals", k): of the constants of the row and of the mechanism; ("state", k), ("next", k): of the state
+#: before and after a step of a walk; ("array", name, at, index): of an array, with the origin of each dimension's index in
+#: `at`, see `ORIGINS`.
 Place: TypeAlias = tuple[Any, ...]
 
 
@@ -242,14 +241,14 @@ class LoopedProgram:
         return cls(ProgramLayout(**{**values, "digest": digest, "length": length}), phases)
 
 
-#: Whole numbers of a row: its parent, its kind, its first coordinate and velocity, the body it stands on, how many
-#: velocities it has, the link it belongs to, the motor that it is or has; the place of what it passes on, and that of what
-#: its parent does. Bodies whose children were all visited leave their places to others, so few places are needed, which stay
-#: in the nearest cache (saves 6 % of inverse dynamics of 1,000 bodies); where rotors read them, each body has one.
+#: Integers of a row: its parent, its kind, its first coordinate and velocity, its body, its number of velocities, its link,
+#: its motor; the place of the values that it passes on, and that of its parent's. Bodies release their places after all
+#: children were visited, so that few places are needed, which stay in the nearest cache (saves 6 % of inverse dynamics of
+#: 1,000 bodies); where rotors read them, each body has one.
 ROW = ("parent", "kind", "q", "v", "body", "count", "link", "drive", "place", "parent's place")
 
-#: What an index of an array may count from: "q", "v" the row's first coordinate and velocity, "w" the velocity that a walk
-#: began with, "r" the row, "." zero, "10w" ten times w, "drive" and "drive4" the first of the four columns of a motor.
+#: Origins of an array's index: "q", "v" the row's first coordinate and velocity, "w" the first velocity of a walk, "r" the
+#: row, "." zero, "10w" ten times w, "drive" and "drive4" the first of the four columns of a motor.
 ORIGINS = ("q", "v", "w", "r", ".", "10w", "drive", "drive4")
 
 
@@ -319,7 +318,7 @@ class LoopedData:
             words[f"start {name}"] = start
             size = prod(self.shape(shape))
             start += size
-            if shape == ("nv", "nv") and name in layout.temporaries:  # (of a factor 1 / D stands behind, and what is solved)
+            if shape == ("nv", "nv") and name in layout.temporaries:  # (of a factor, 1 / D follows, and the solution)
                 start += (1 + PANEL) * self.sizes["nv"]
             if name in layout.outputs and self.sparse:
                 words[f"clear {name}"] = size

@@ -22,8 +22,8 @@ from linkwise.spatial.scalar import FloatArray
 #: Rows of a block of limits: slope, low, high of this many pairs of lines.
 LANES = 8
 
-#: What is known of a path after both passes: the least and greatest controllable x at its first node, the greatest x that
-#: velocities allow there and at the last node, the least sum of speeds at the two ends of an interval, the greatest speed.
+#: Results of both passes for a path: the least and greatest controllable x at its first node, the greatest x by velocities
+#: there and at the last node, the least sum of velocities at the two ends of an interval, the greatest velocity.
 EDGES = ("low", "high", "first_cap", "last_cap", "slowest", "fastest")
 
 #: From so many values about an interval those of efforts in it are interpolated.
@@ -32,7 +32,7 @@ STENCIL = 8
 #: The most steps of Newton's method; each takes another pair of lines, so that a few are enough.
 STEPS = 100
 
-#: By this share of the greatest x a zero may be negative, which is rounding.
+#: A zero may be negative by this share of the greatest x, which is rounding.
 ROUNDING = 1e-12
 
 

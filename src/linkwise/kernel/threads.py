@@ -21,13 +21,13 @@ from linkwise.spatial.validation import whole
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-#: Environment variable: how many threads, where `set_threads` has not been called.
+#: Environment variable: number of threads, unless `set_threads` is called.
 VARIABLE = "LINKWISE_THREADS"
 
-#: Operations of a piece of a batch, at least: some 0.1 ms, many times what it costs to hand it to a thread.
+#: Least number of operations of a piece of a batch: some 0.1 ms, many times the cost of a hand-over to a thread.
 LEAST = 4_000_000
 
-#: Pieces for each thread, where these are not too small: what another process holds up, others take over.
+#: Pieces per thread, if these are not too small: if one thread is delayed, the others take over.
 PIECES = 16
 
 #: Bytes of all outputs of a call together from which on machine code writes past the caches, which have no room for them.
@@ -36,7 +36,7 @@ STREAM = 1 << 23
 #: Scalars of a row of an output from which on it is written so: shorter rows, poses too, are written as fast through them.
 STREAMED_ROW = 17
 
-#: As many operations take as long as moving one number to or from memory.
+#: Operations that take as long as moving one number to or from memory.
 MOVE = 16
 
 #: A piece has a multiple of these rows, which fill whole vectors of any processor, and whole cache lines.
@@ -140,7 +140,7 @@ def _default() -> int:
 
 _DEFAULT = _default()
 
-#: How many threads; 0 where the environment has a value that is none.
+#: Number of threads; 0 if the environment has an invalid value.
 WORKERS: ContextVar[int] = ContextVar("linkwise_threads", default=_DEFAULT)
 
 
@@ -199,7 +199,7 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
     def share(k: int) -> None:
         before = WORKERS.get()
         try:
-            WORKERS.set(1)  # (what a part calls stays on its thread)
+            WORKERS.set(1)  # (calls by a part stay on its thread)
             for part in iter(partial(_next, shares, k), None):
                 for _ in work(part):
                     if stopped.is_set():
@@ -337,7 +337,7 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: 
     results = tuple(
         np.empty(shape, dtype) if out is None else out for out, shape, dtype in zip(outputs, shapes, dtypes, strict=True)
     )
-    # (where the axis is in each array; what has none, or one row, is for all pieces)
+    # (axis of the batch in each array; an array without it, or with one row, is shared by all pieces)
     places = [axis + np.ndim(arg) - core - len(batch) for arg, core in zip(args, cores, strict=True)]
     divided = [place >= 0 and arg.shape[place] > 1 for arg, place in zip(args, places, strict=True)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, choices, shown
 
-#: By name, from a kernel and options to what is written.
+#: Writers by name: functions of a kernel and options.
 WRITERS: dict[str, Callable[..., Any]] = {}
 
 #: Modules that register writers; they are imported when a kernel is first written, and more may be added.

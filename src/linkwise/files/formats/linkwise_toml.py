@@ -35,10 +35,10 @@ from linkwise.spatial.transform import transform
 
 FORMAT = "linkwise 1"
 
-#: How the format of a file begins that describes a chain.
+#: Prefix of the ``format`` of a file that describes a chain.
 CHAIN = "linkwise chain"
 
-#: How many links a message names.
+#: Greatest number of links in a message.
 MOST_ROOTS = 10
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -343,7 +343,7 @@ TOP = Schema(
     Field("shape", tables("shape"), doc="what links look like and collide with"),
 )
 
-#: The schemas by what the documentation calls their tables.
+#: Schemas by the names of their tables in the documentation.
 TABLES = {
     "the file": TOP,
     "[[link]]": LINK,
@@ -497,7 +497,7 @@ class _Reader(TableReader):
         name = top.get("name", self.name) or None
         parts: dict[str, Any] = {"motors": list(motors.values()), "loops": list(loops.values()), "name": name}
         elements = [(kind, k, part) for kind, parts in self.force_elements.items() for k, part in parts.items()]
-        elements.sort(key=lambda element: line_of(self.lines, element[:2]))  # (the kinds stand in any order)
+        elements.sort(key=lambda element: line_of(self.lines, element[:2]))  # (the kinds have no fixed order)
         parts["springs"] = [element for _, _, element in elements]
         mechanism, problems = attempt("mechanism", lambda: Mechanism(links, **parts, **settings))
         places: dict[str, Place] = {}

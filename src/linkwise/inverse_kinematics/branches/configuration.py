@@ -51,7 +51,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "determinant": ("positive", "negative"),
 }
 
-#: The word of what is on the singular surface, and how near to it counts (a sine, or shares of the arm's size).
+#: Label of configurations on the singular surface, and its tolerance (a sine, or relative to the arm's size).
 ON_SURFACE, SINGULAR = "singular", 1e-9
 
 

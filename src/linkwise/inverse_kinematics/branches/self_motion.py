@@ -26,7 +26,7 @@ from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import choice, numbers, vectors, whole
 
-#: Neighbours of one curve differ from what the null space foretells by at most this share of their difference.
+#: Neighbours of one curve differ from the prediction of the null space by at most this share of their difference.
 STRAIGHT = 0.25
 
 #: Beside a turning point they leave the direction of the null space by at most this share, and are between one and two times
@@ -36,12 +36,12 @@ ASIDE, WIDE = 0.5, 0.7
 #: Halvings of the interval in which a curve ends.
 HALVINGS = 32
 
-#: Positions by which the joint is chosen of which values are taken.
+#: Number of positions for the choice of the parametrizing joint.
 TRIALS = 32
 
 CRITERIA = ("nearest", "manipulability", "limits")
 
-#: What is least at the best solution: a name, or a function of joint coordinates (n,) over scalars.
+#: Criterion that the best solution minimizes: a name, or a function of joint coordinates (n,) over scalars.
 Criterion = str | Callable[[Array], Any]
 
 
@@ -248,7 +248,7 @@ class _Curves:
         away, steps = self._between(q, after), np.broadcast_to(np.asarray(step)[..., None], q.shape)
         miss = np.linalg.norm(away - 0.5 * steps * (t + u), axis=-1)
         size = np.linalg.norm(away, axis=-1)
-        # beside a turning point the difference is between one and two times what the flatter tangent foretells
+        # near a turning point the difference is between one and two times the prediction of the flatter tangent
         flat = steps * np.where((np.linalg.norm(t, axis=-1) < np.linalg.norm(u, axis=-1))[..., None], t, u)
         share = np.sum(away * flat, axis=-1) / np.sum(flat * flat, axis=-1)
         turns = (np.linalg.norm(away - share[..., None] * flat, axis=-1) <= ASIDE * size) & (np.abs(share - 1.5) <= WIDE)

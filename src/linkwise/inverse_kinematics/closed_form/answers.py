@@ -14,14 +14,14 @@ from linkwise.spatial.scalar import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
-#: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
+#: Closure tolerance of a solution (rad, relative to the arm's size), and distance below which two are one (rad).
 OPEN, SAME = 1e-9, 1e-6
 
 #: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
 #: open by rounding alone.
 APART, NO_MORE_OPEN, SHUT = 1e-3, 3.0, 1e-15
 
-#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
+#: Undamped Newton steps, and relative threshold of zero singular values.
 UNDAMPED_STEPS, RANK = 14, 1e-11
 
 #: The same for steps from halfway between two solutions, which leave the loop open along a direction that hardly opens it.

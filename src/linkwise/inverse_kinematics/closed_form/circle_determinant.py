@@ -37,7 +37,7 @@ from linkwise.spatial.vector import inner
 #: Degree of the determinant, which has twice as many roots in z = exp(i t).
 DEGREE = 8
 
-#: The angles by which a pair of joints is sampled, and what makes coefficients of (1, cos, sin) of three samples.
+#: Sample angles of a pair of joints, and the matrix from three samples to coefficients of (1, cos, sin).
 THIRDS = np.array([0.0, 2.0 * math.pi / 3.0, -2.0 * math.pi / 3.0])
 FROM_SAMPLES: FloatArray = np.linalg.inv(np.column_stack([np.ones(3), np.cos(THIRDS), np.sin(THIRDS)])).round(15)
 

@@ -84,7 +84,7 @@ def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
         p, d, _ = _polynomial(c, roots[i], inverse)
         step = _quotient(p, d - _product(p, sums[i]))
         share = (step[0] * step[0] + step[1] * step[1]) * inverse
-        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root is far from the origin)
+        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root's distance from the origin)
         usable = select(1.0 + share, held, 0.0)
         moved[i] = roots[i] - np.array([select(usable, part * held, 0.0) for part in step], dtype=object)
         share = select(1.0 + share, share, 0.0)
@@ -149,10 +149,10 @@ SAFETY, ROUNDING = 10.0, 1e-14
 #: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
 NEAR_CIRCLE = 0.05
 
-#: A solution may lie this far from its root, rad, beside the radius of the root's disc.
+#: Tolerance of the distance of a solution from its root, rad, in addition to the radius of the root's disc.
 STRAY = 1e-6
 
-#: What `classified` says of a root.
+#: Classes of roots of `classified`.
 OFF_CIRCLE, BESIDE_CIRCLE, CROWDED, ALONE = 0.0, 1.0, 2.0, 3.0
 
 
@@ -176,13 +176,13 @@ def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]
         beside = select(
             math.exp(NEAR_CIRCLE) - size, select(size - math.exp(-NEAR_CIRCLE), BESIDE_CIRCLE, OFF_CIRCLE), OFF_CIRCLE
         )
-        # (what is not a number is on the circle, and not alone)
+        # (NaN counts as on the circle, and not alone)
         kinds.append(select(abs(size - 1.0) - 2.0 * radius, beside, select(margin - 2.5 * STRAY, ALONE, CROWDED)))
     return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
 
 
-#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest: the step
-#: takes an error to its third power, and the discs measure what is left.
+#: Greatest number of steps of the root finder, and the longest final step (relative to a root): convergence is cubic, and
+#: the discs bound the remaining error.
 ROOT_STEPS, AT_REST = 52, 1e-6
 
 
@@ -246,7 +246,7 @@ def declared(degree: int) -> dict[str, tuple[Any, Any, Any]]:
     }
 
 
-#: cosh of how far the roots of the other factors are from the circle, in the logarithm of their size.
+#: cosh of the distance of the other factors' roots from the circle, in the logarithm of their size.
 AWAY = 1.25
 
 

@@ -24,7 +24,7 @@ from linkwise.spatial.validation import RIGID, common_batch, flag, no_poses, num
 #: An answer is one where the forward pass comes as near to the pose as this, m and rad.
 TOLERANCE = 1e-9
 
-#: Poses of a large batch that go through the kernel together where only the nearest answers are kept.
+#: Poses of a large batch in one call of the kernel if only the nearest solutions are kept.
 AT_ONCE = 8192
 
 

@@ -25,16 +25,16 @@ from linkwise.spatial.scalar import FloatArray
 #: Random starts of a pose at which an equation leaves its unknown free.
 STARTS = 100
 
-#: Iterations go on to this, m and rad, so that equal solutions come out nearly equal.
+#: Tolerance of the iterations, m and rad, so that equal solutions nearly coincide.
 FINE = 1e-12
 
 #: The tolerance with which the kernel gives every branch.
 OPEN = 1e30
 
-#: The share of the greatest singular value of the Jacobian below which a solution is one of a continuum, or a double one.
+#: Relative singular value of the Jacobian below which a solution belongs to a continuum, or is a double one.
 SINGULAR = 1e-6
 
-#: Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one.
+#: Solutions with a singular Jacobian are accurate to the root of the tolerance: closer ones (rad, m) are one.
 APART = 1e-3
 
 #: Newton steps without damping, and the longest of them (rad, m).
@@ -134,9 +134,7 @@ class Completion:
         empty = np.flatnonzero(
             [not len(row.q) and (row.doubtful or lack >= SEARCH) for row, lack in zip(merged, missing, strict=True)]
         )
-        if (
-            limited and empty.size
-        ):  # (of a continuum the solution that stands for all may be outside while others are within)
+        if limited and empty.size:  # (the representative of a continuum may be outside while other solutions are within)
             system = self._system(limits=True)
             at, begun = np.repeat(empty, STARTS), np.tile(system.starts(0, STARTS), (len(empty), 1))
             kept = self._reached(system, tasks, start, at, begun, tol, ranges)

@@ -78,11 +78,10 @@ def orientation_only(setting: Setting) -> RotationFirst | None:
     return first and replace(first, name="the orientation alone gives all joints")
 
 
-#: Positions at random that a way must find again before it is taken.
+#: Random positions that a decomposition must reproduce before it is accepted.
 TRIALS = 8
 
-#: How near it must come, unrefined, where answers are refined afterwards and where they are not: cosine, sine, or lengths
-#: of the chain.
+#: Tolerance of the unrefined solutions, with and without later refinement: cosine, sine, or lengths of the chain.
 NEAR, EXACTLY = 1e-3, 1e-6
 
 
@@ -284,8 +283,8 @@ def _renumbered(name: str) -> str:
     return "".join(str(int(letter) + 1) if letter.isdigit() else letter for letter in name)
 
 
-#: A chain whose Jacobian has a singular value below this share of its greatest at every position that is tried has joints
-#: that move together without moving the frame. Nearly so counts as so: what is nearly degenerate is not solved well.
+#: A chain whose Jacobian has a relative singular value below this at every tried position has joints that move together
+#: without moving the frame. Nearly degenerate chains count as degenerate, as they cannot be solved accurately.
 RANK = 1e-7
 
 

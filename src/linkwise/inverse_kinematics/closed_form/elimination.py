@@ -25,7 +25,7 @@ from linkwise.solve.validation import link_given, positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, flag, vectors
 
-#: Virtual axes that are compared, and how many of them are kept: the others are asked where the first proves nothing.
+#: Candidate virtual axes, and how many of them are kept: the later ones are used where the first proves nothing.
 AXES, KEPT = 4, 3
 
 #: A solution whose virtual joint is this near to zero, rad, may be one of five joints.
@@ -181,7 +181,7 @@ class Elimination:
         free = turned
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
             free = turned.copy()
-            with np.errstate(invalid="ignore"):  # (limits that are none, of what has no period)
+            with np.errstate(invalid="ignore"):  # (infinite limits of coordinates without a period)
                 turned -= self._period * np.fmax(np.ceil((turned - ranges.high - near) * self._per_period), 0.0)
                 turned += self._period * np.fmax(np.ceil((ranges.low - near - turned) * self._per_period), 0.0)
             inside = np.clip(turned, ranges.low, ranges.high)

@@ -21,7 +21,7 @@ from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, com
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.vector import inner
 
-#: Where the virtual axis lies beside the last one, in sizes of the arm: nowhere special.
+#: Position of the virtual axis relative to the last one, in sizes of the arm: a generic place.
 BESIDE = (0.412, -0.287, 0.351)
 
 

@@ -54,7 +54,7 @@ from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transforms
 
-#: Poses that go through the kernels together: what passes between these stays in the caches.
+#: Poses in one call of the kernels: their intermediate values stay in the caches.
 AT_ONCE = 256
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
@@ -63,11 +63,11 @@ TRIALS, USABLE = 192, 0.9
 #: Axes at less than this angle, rad, have no common normal worth a place.
 PARALLEL = 3e-5
 
-#: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
-#: of the arm's size).
+#: Number of further formulations tried where the first ones prove nothing, then number of neighbouring poses, and their
+#: distance (rad, relative to the arm's size).
 SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 
-#: Squares up to which a pose is exact and near enough to be taken as it is: how far it is from rigid, and from the origin.
+#: Squared bounds within which a pose is used unchanged: deviation from a rigid one, and distance from the origin.
 _SOUND: FloatArray = np.array([EXACT, FARTHEST**2])
 
 _CIRCLE = circle_points(DEGREE)
@@ -91,7 +91,7 @@ class Formulation(NamedTuple):
     def loop(self, placements: FloatArray) -> FloatArray:
         """Placements (N, 6, 4, 4), each of the axis after its joint, as the elimination takes them: (N, 6, 3, 4)."""
         order = self.order()
-        before = [(k - 1) % 6 for k in order]  # (backwards, what comes after a joint is what came before it)
+        before = [(k - 1) % 6 for k in order]  # (reversed, the successor of a joint is its predecessor)
         taken = inverse(placements[:, before]) if self.backwards else placements[:, order]
         return np.ascontiguousarray(taken[:, :, :3])
 
@@ -146,7 +146,7 @@ class Formulation(NamedTuple):
         return [[formulation for formulation in usable if any(formulation.pairs()[:2]) == first] for first in (True, False)]
 
 
-#: Where the angle of each joint is among those that the elimination gives.
+#: Positions of the joint angles in the results of the elimination.
 _PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)[0]}
 
 

@@ -18,7 +18,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, cos_sin, root, select
 from linkwise.spatial.vector import inner
 
-#: Which joints of a loop slide, the others turn.
+#: Mask of the sliding joints of a loop; the others are revolute.
 Slides = tuple[bool, ...]
 
 ALL_TURN: Slides = (False,) * 6
@@ -108,7 +108,7 @@ def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN, held: in
     return q + scale * step, opened
 
 
-#: Steps that close a loop: the first are always taken, the others while it is open by more than CLOSED and less than WIDE.
+#: Steps that close a loop: the first are always taken, the others while the error is between CLOSED and WIDE.
 FIRST_STEPS, LAST_STEPS, CLOSED, WIDE = 3, 11, 1e-12, 0.1
 
 

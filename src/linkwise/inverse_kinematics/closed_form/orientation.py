@@ -22,7 +22,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
-#: Two directions are one, and the angle about them free, up to this angle (rad).
+#: Two directions coincide, and the angle about them is free, up to this angle (rad).
 LEAST = 1e-14
 
 

@@ -63,7 +63,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
-#: Three angles and how much the equations miss.
+#: Three angles and the residual of the equations.
 Found = tuple[Turn, Turn, Turn, Any]
 
 

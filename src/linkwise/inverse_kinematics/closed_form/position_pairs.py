@@ -26,7 +26,7 @@ from linkwise.inverse_kinematics.closed_form.subproblems import (
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import inner
 
-#: What y moves on: radius (cos, sin), (s^2, s), and (0, s) where the joint between slides as well.
+#: Curves of y: radius (cos, sin), (s^2, s), and (0, s) if the joint between slides too.
 CIRCLE, PARABOLA, LINE = "circle", "parabola", "line"
 
 #: A point is on an axis, and the angle about it free, up to this distance in lengths of the chain.

@@ -16,7 +16,7 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse, transform
 
-#: What may be asked of a frame, and which rows of its Jacobian each is about: as many joints it determines.
+#: Parts of a pose, and the rows of its Jacobian: as many joints are determined.
 ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
 
 NO_TURN = Turn(1.0, 0.0)
@@ -117,7 +117,7 @@ class Branch(NamedTuple):
     miss: Any = 0.0
 
 
-#: From a displacement (4, 4) and what the joints are where nothing determines them: every branch.
+#: Function of a displacement (4, 4) and the values of undetermined joints that returns all branches.
 Solve = Callable[[Array, Sequence[Any]], list[Branch]]
 
 

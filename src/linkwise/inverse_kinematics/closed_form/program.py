@@ -23,14 +23,14 @@ from linkwise.spatial.scalar import Array, atan2, blank, cos_sin, greatest, root
 from linkwise.spatial.transform import inverse, transform
 from linkwise.spatial.vector import inner
 
-#: Share of the squared length of a column of the Jacobian that is added to it: what keeps a step finite where the Jacobian
-#: lacks rank, and shortens the others by nothing that matters.
+#: Regularization, relative to the squared length of a column of the Jacobian: it keeps a step finite where the Jacobian
+#: lacks rank, and has no relevant effect on others.
 DAMPING = 1e-13
 
-#: Steps longer than this (rad, m) are not taken: they leave the branch.
+#: Steps longer than this (rad, m) are rejected: they would leave the branch.
 LONGEST = 0.1
 
-#: Nothing is gained by a step where what is missed (rad, shares of the chain's size) is less than this.
+#: Steps stop at errors (rad, relative to the chain's size) below this.
 ENOUGH = 1e-15
 
 #: Gauss-Newton steps: each squares the error.
@@ -100,8 +100,8 @@ def damped_step(rates: Array, errors: Array) -> Array:
     return factor(normal).solve(rates.T @ errors)
 
 
-#: Two answers are one where their angles (rad) and ways (m) differ by less than this, in the root of the sum of squares. A
-#: double root is known to about 1e-8 only.
+#: Two solutions are one if their angles (rad) and lengths (m) differ by less than this, in the root of the sum of squares. A
+#: double root has an accuracy of about 1e-8 only.
 SAME = 1e-6
 
 
@@ -123,8 +123,8 @@ def _negative(value: Any) -> bool:
     return isinstance(value, Expr) and value.op == "neg"
 
 
-#: Solutions that are this little beyond their limits (rad, m) are looked at closely: two that become one are known to the
-#: root of rounding, 4e-8 as a rule.
+#: Solutions this little beyond their limits (rad, m) are examined: nearly double ones are accurate to the root of rounding
+#: only, usually 4e-8.
 BARELY = 1e-6
 
 
@@ -198,24 +198,23 @@ def _network(count: int) -> Iterator[tuple[int, int]]:
         p >>= 1
 
 
-#: What `ClosedFormProgram.run` says of rows that may be missing; what is LIMITED, its completion only says.
+#: Flags of `ClosedFormProgram.run` for possibly missing rows; LIMITED is set by its completion only.
 BESIDE_LIMITS, POLISH, SEARCH, LIMITED = 2.0, 4.0, 8.0, 16.0
 
-#: A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by.
+#: A branch equals a row if their distance (rad, m) is less than this many times the branch's pose error.
 TWIN = 100.0
 
-#: The share of the margin of an equation below which its unknown may turn as far as it can without leaving the pose.
+#: Relative margin of an equation below which its unknown may rotate freely without leaving the pose.
 FREE = 1e-3
 
-#: How often a branch of a chain nearby is corrected.
+#: Number of corrections of a branch of a nearby chain.
 CORRECTIONS = 3
 
-#: Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
-#: close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to
-#: the root of its misfit.
+#: A branch with a pose error (rad, relative to the chain's size) between the tolerance and this may be close to a solution:
+#: nearly double branches are accurate to the root of rounding only, and those of a nearby chain to the root of its misfit.
 NEAR = 1e-3
 
-#: What stands for the distance of a branch that is no answer; the better ones still come first.
+#: Distance of an invalid branch; better ones sort before it.
 FAR = 1e30
 
 
@@ -328,7 +327,7 @@ class ClosedFormProgram:
         spare = len(self.chain) - len(self.family.held) < rows.stop - rows.start
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
-            missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (what only the limits exclude is no miss)
+            missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (outside the limits only: not missing)
             return select(some, 0.0, select(determined, missed, SEARCH))
         near: Any = 0.0
         for k, miss in enumerate(worse):

@@ -25,7 +25,7 @@ class Labels(Protocol):
         """Words by name for coordinates q (..., n)."""
 
 
-#: How distances between joint coordinates are measured; see `Solutions.nearest`.
+#: Metric of joint coordinates; see `Solutions.nearest`.
 Metric = npt.ArrayLike | str | Callable[[FloatArray], npt.ArrayLike] | None
 
 
@@ -56,10 +56,10 @@ UNPROVEN: dict[str, str] = {
     "rows": "there are more, the nearest are here: a graph of `torch.compile` has rows for those of a regular pose",
 }
 
-#: The cause of a pose for which roots tell too little, beside those of `linkwise.inverse_kinematics.closed_form.program`.
+#: Cause of a pose whose roots are inconclusive, besides those of `linkwise.inverse_kinematics.closed_form.program`.
 ROOTS = 32.0
 
-#: That of a pose with more solutions than rows.
+#: Cause of a pose with more solutions than rows.
 MORE = 64.0
 
 

@@ -27,13 +27,13 @@ from linkwise.spatial.scalar import Array, FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
-#: How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it.
+#: Step of difference quotients for the curvature: truncation grows with its square, rounding with its inverse.
 ASIDE = 3e-4
 
-#: Singular values of the closure Jacobian below this share of the greatest count as zero.
+#: Relative threshold of zero singular values of the closure Jacobian.
 RANK = 1e-8
 
-#: Corrections that close the loops again after a step, at most, and what may be left then without another.
+#: Greatest number of corrections that close the loops after a step, and the error below which they end.
 ROUNDS, SOUND = 30, 1e-14
 
 #: By so much, rad, an axis may lean beyond its cone.
@@ -287,14 +287,14 @@ def _offsets(count: int) -> FloatArray:
     return both
 
 
-#: How far from a singular position another one is looked for, rad or longest offsets, and how often.
+#: Distance of trial positions from a singular one, rad or longest offsets, and their number.
 SIDESTEP, TRIES = 0.02, 16
 
-#: Of closing the loops there again, at most.
+#: Greatest number of steps that close the loops there.
 STEPS = 30
 
-#: The least singular value that counts, as a part of what it is elsewhere: below the first a position is as good as
-#: singular, above the second it is well away.
+#: Least significant singular value, relative to its usual value: below the first a position counts as singular, above the
+#: second as regular.
 SINGULAR, REGULAR = 1e-3, 1e-2
 
 

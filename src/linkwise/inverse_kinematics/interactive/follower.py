@@ -149,11 +149,11 @@ class DragSolution(LinkageSolution):
         return self.reason or "the target is reached"
 
 
-#: Up to this distance, m, and angle, rad, a target counts as reached; what can be reached is so to rounding.
+#: Distance, m, and angle, rad, within which a target counts as reached; reachable ones are reached to rounding.
 REACHED = 1e-6
 
-#: What 1 rad of rotation counts beside the size of the mechanism, first, and at last, when the position alone is brought to
-#: where it can be; and the steps of each, at most.
+#: Weight of 1 rad of rotation relative to the size of the mechanism in the first phase, and in the last, for the position
+#: alone; and the greatest number of steps of each.
 WEIGHTS, ROUNDS = (0.05, 0.0), (20, 8)
 
 #: Steps of a coordinate in a loop, at most.
@@ -165,7 +165,7 @@ DONE = 1e-26
 #: A joint nearer to its limit, rad or m, counts as at it.
 ROUNDING = 1e-9
 
-#: How far loops may be open in an answer, m.
+#: Tolerance of closed loops in a result, m.
 CLOSED_M = 1e-9
 
 

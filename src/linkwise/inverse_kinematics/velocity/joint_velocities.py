@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
 
 
-#: What is solved for, by the order of a task.
+#: Rates by the order of a task.
 RATES = ("velocities", "accelerations")
 
-#: What stands for no bound where derivatives are taken: nothing comes near, and times zero it is zero.
+#: Finite substitute for no bound in derivatives: it is never reached, and times zero it is zero.
 ENDLESS = 1e100
 
-#: Squares of singular values that differ by less, as a share of the greatest, are equal.
+#: Squared singular values that differ by less, relative to the greatest, count as equal.
 TIE = 1e-9
 
-#: Weight of the motion that the frame does not feel, beside that of the frame: small, for it comes second.
+#: Weight of the internal motion relative to that of the frame: small, as it has second priority.
 BESIDE = 1e-7
 
-#: What the library takes for no bound.
+#: The library's value of no bound.
 INFINITE = 1e30
 
 #: The unit of the program, as a share of the rates that there would be without bounds, at least.

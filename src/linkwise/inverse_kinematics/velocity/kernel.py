@@ -32,7 +32,7 @@ from linkwise.spatial.linear import orthogonal_rows
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, greatest, least, root, select
 
-#: A singular value below this share of the greatest is rounding: zero.
+#: Singular values below this share of the greatest count as zero.
 RANK = 1e-12
 
 
@@ -88,7 +88,7 @@ class FilteredInverse:
             return factors.turned_back(np.array([select(kept, 0.0, part) for kept, part in parts], dtype=object))
         inverses = [_inverse(kept, square) for kept, square in zip(self.kept, factors.squares, strict=True)]
         left = np.array(vector, dtype=object)
-        for _ in range(2):  # the second time takes what rounding left along short rows
+        for _ in range(2):  # the second pass removes rounding errors along short rows
             for row, inverse in zip(factors.rows, inverses, strict=True):
                 left = left - row * ((row @ left) * inverse)
         return left
@@ -110,7 +110,7 @@ def _descending(values: Sequence[Any], count: int) -> list[Any]:
     if count == len(left):
         return [reduce(greatest, left), reduce(least, left)]
     for _ in range(count):
-        for k in range(len(left) - 1, 0, -1):  # the greatest comes to the front
+        for k in range(len(left) - 1, 0, -1):  # the greatest moves to the front
             left[k - 1], left[k] = greatest(left[k - 1], left[k]), least(left[k - 1], left[k])
         sorted_values.append(left.pop(0))
     return sorted_values
@@ -144,7 +144,7 @@ def _seen(turn: Array, motion: Array, point: Array) -> Array:
     return np.concatenate([turn @ (motion[:3] + cross(motion[3:], point)), turn @ motion[3:]])
 
 
-#: What the third output of the kernels has, in its order.
+#: Elements of the kernels' third output, in order.
 DIAGNOSTICS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
 
 

@@ -20,7 +20,7 @@ from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
-#: Below this share of its speed the motion has come to a stand.
+#: Below this share of its velocity the motion has stopped.
 CREEPING = 1e-6
 
 #: Steps at most.

@@ -87,13 +87,13 @@ def _number(value: float, size: float = 1.0) -> str:
     return f"{0.0 if abs(value) < 1e-12 * size else value:.4g}"
 
 
-#: What each reason of a `VelocitySolution` means.
+#: Meanings of the reasons of a `VelocitySolution`.
 VELOCITY_REASONS = {word: REASONS[word] for word in ("met", "slowed", "stopped", "bounded", "damped", "lacking")}
 
-#: A residual above this share of what was asked for is one.
+#: Tolerance of the residual, relative to the target.
 TOL = 1e-9
 
-#: What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring.
+#: Rounding, relative to the cancelling terms: of a secondary motion, of the acceleration by velocities.
 ROUNDING = 1e-12
 
 

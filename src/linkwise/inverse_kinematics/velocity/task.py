@@ -27,7 +27,7 @@ from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, rows_of
 
-#: Singular values below this share of the greatest count as zero where the rank is counted.
+#: Relative threshold of zero singular values in the rank.
 RANK = 1e-9
 
 #: The same of the closure Jacobian.
@@ -56,7 +56,8 @@ def usual_rank(
     return mechanism.memo("rank", (link, rows, length, moving), find)
 
 
-#: Singular values below this are damped unless stated otherwise. No joint then takes more than 50 times the frame's speed.
+#: Default threshold of damping: smaller singular values are damped. No joint then needs more than 50 times the frame's
+#: velocity.
 REGION = 0.02
 
 LIMITS = ("scale", "qp")
@@ -167,7 +168,7 @@ class VelocityTask:
 class ArrayVelocityTask(VelocityTask):
     """The same in NumPy, for frames that many bodies move: over kernels that loop over these."""
 
-    #: Singular values below this share of the greatest count as zero.
+    #: Relative threshold of zero singular values.
     zero: ClassVar[float] = kernel.RANK
 
     @cached_property
@@ -211,7 +212,7 @@ class ArrayVelocityTask(VelocityTask):
         def moving(rows: FloatArray) -> FloatArray:
             """Rates (..., n) that give the frame rows (..., m), except along damped singular directions."""
             turned = product(np.swapaxes(left, -1, -2), rows) * gains
-            needed = product(np.swapaxes(right, -1, -2), turned)  # (what rounding left is taken again)
+            needed = product(np.swapaxes(right, -1, -2), turned)  # (rounding errors are removed in a second pass)
             missed = product(np.swapaxes(left, -1, -2), product(left, turned * values) - product(matrix, needed))
             return np.asarray(shares * allowed(needed + product(np.swapaxes(right, -1, -2), missed * gains)))
 

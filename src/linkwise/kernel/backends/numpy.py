@@ -14,7 +14,7 @@ from linkwise.kernel.iteration import IterationProgram, Rounds
 from linkwise.kernel.tape import Instruction, Shape, Tape
 from linkwise.spatial.scalar import FloatArray
 
-#: How an operation is written; adding 0.0 takes the sign off a zero.
+#: Code of an operation; adding 0.0 removes the sign of a zero.
 _FORMS = {
     "add": "{} + {}",
     "sub": "{} - {}",

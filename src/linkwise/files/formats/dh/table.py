@@ -100,7 +100,7 @@ DIALECTS: dict[str, Dialect] = {
     ),
 }  # fmt: skip
 
-#: What a header of the dialect "linkwise" may name, with the units that must stand behind in brackets.
+#: Columns of a header of the dialect "linkwise", with their mandatory units in brackets.
 HEADER: dict[str, tuple[str, ...]] = {
     "name": (),
     "joint": (),
@@ -122,7 +122,7 @@ HEADER: dict[str, tuple[str, ...]] = {
     "Tc-": ("N m",),
 }
 
-#: What one of a unit is in SI; degrees go by `math.radians`.
+#: SI values of the units; degrees are converted by `math.radians`.
 SCALES = {"": 1.0, "m": 1.0, "mm": 1e-3, "rad": 1.0, "kg": 1.0, "kg m2": 1.0, "N m": 1.0, "N m s/rad": 1.0}
 
 

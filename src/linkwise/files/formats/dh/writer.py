@@ -16,7 +16,7 @@ from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor
 from linkwise.model.tree import GRAVITY
 
-#: How far the frames of a joint that counts the other way may be from those that its row makes.
+#: Tolerance between the frames of a reversed joint and those of its row.
 ROUNDING = 1e-15
 
 _TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))

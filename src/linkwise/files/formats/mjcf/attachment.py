@@ -142,13 +142,13 @@ def _asset(section: Element, settings: Settings) -> Attached:
     return asset
 
 
-#: How many elements may come of all copies.
+#: Greatest number of elements of all copies together.
 MOST_ELEMENTS = 100_000
 
-#: What names things in bodies, in the order in which it may name each other.
+#: Sections that name elements in bodies, in the order in which they may refer to each other.
 SECTIONS = ("tendon", "equality", "actuator")
 
-#: What may not be repeated alone.
+#: Elements that cannot be replicated alone.
 MECHANICS = ("joint", "freejoint", "inertial")
 
 

@@ -18,7 +18,7 @@ from linkwise.spatial.rotation import rotation_about, rotation_between, rotation
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
-#: The ways to say an orientation, with how many numbers each has.
+#: Attributes of an orientation, with their counts of numbers.
 ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
 
 _FRAME = f"pos {' '.join(ORIENTATIONS)}"
@@ -28,7 +28,7 @@ _ENDS = "body1 body2 site1 site2 anchor"
 #: The kinds of equality constraints that can be read.
 EQUALITIES = ("joint", "tendon", "connect", "weld")
 
-#: The kinds of actuators; what a class says of one holds for all of them.
+#: Kinds of actuators; defaults of one hold for all of them.
 ACTUATORS = (
     *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle"),
     *("adhesion", "dcmotor"),
@@ -42,7 +42,7 @@ _ACTUATOR = """
     resistance nominal saturation inductance cogging controller thermal lugre plugin instance
 """
 
-#: The attributes of each kind of element that is read; equalities and what a tendon goes over have keys of two words.
+#: Attributes read from each kind of element; equalities and parts of tendons have keys of two words.
 _ATTRIBUTES = {
     "mujoco": "model",
     "include": "file",
@@ -101,13 +101,13 @@ _ATTRIBUTES = {
 }
 ATTRIBUTES = {kind: tuple(names.split()) for kind, names in _ATTRIBUTES.items()}
 
-#: What a default class may say and is not used here.
+#: Elements of a default class that are not used here.
 UNUSED_DEFAULTS = ("texture", "material", "camera", "light", "pair", "skin", "hfield")
 
-#: What a default class may say.
+#: Elements that a default class may contain.
 DEFAULTS = ("joint", "geom", "site", "equality", "tendon", "mesh", *ACTUATORS, *UNUSED_DEFAULTS)
 
-#: The elements that may stand in others; those that are not named here are looked through.
+#: Child elements; those of tags that are not named here are searched too.
 INSIDE: dict[str, tuple[str, ...]] = {
     "compiler": ("lengthrange",),
     "option": ("flag",),
@@ -119,7 +119,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
 #: The default class that all elements without another one are of.
 MAIN = "main"
 
-#: How many names one message lists.
+#: Greatest number of names in a message.
 MOST_NAMED = 20
 
 
@@ -166,7 +166,7 @@ class Attributes:
         for child in element.children if element.tag in INSIDE else ():
             check_tag(child, self.item, log, INSIDE[element.tag])
         self.explicit = frozenset(element.attributes)
-        self.contested: str | None = None  # how its default class says the orientation that it says by quat
+        self.contested: str | None = None  # form of the orientation in its default class, if the element itself has quat
         self.said = {**(defaults or {}), **{key: Said(text, element, self.item) for key, text in element.attributes.items()}}
 
     def __contains__(self, key: str) -> bool:
@@ -322,7 +322,7 @@ def named(element: Element) -> str:
     return f"{element.tag} {shown(name)}" if name else f"<{element.tag}>"
 
 
-#: What one class says: attributes by the kind of element.
+#: Contents of one class: attributes by the kind of element.
 Class = dict[str, dict[str, Said]]
 
 
@@ -393,7 +393,7 @@ LEAST = 1e-14
 _TURNS = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 _NO_TURN = np.eye(3)
 
-#: The position of what says none, m.
+#: Default position, m.
 ORIGIN = (0.0, 0.0, 0.0)
 
 

@@ -25,10 +25,10 @@ from linkwise.spatial.scalar import FloatArray
 
 TYPES = ("free", "ball", "slide", "hinge")
 
-#: What a free joint says beside its motion.
+#: Attributes of a free joint other than its motion.
 _PASSIVE = ("armature", "damping", "frictionloss", "stiffness")
 
-#: Directions of the slides of a free joint, and what its ball joint has for one.
+#: Directions of the slides of a free joint, and that of its ball joint.
 _AXES = (*np.eye(3), np.array([0.0, 0.0, 1.0]))
 
 
@@ -311,7 +311,7 @@ class BodyTree:
         """Take in a ``<worldbody>``."""
         Attributes(world, self.log)
         levels = [_Level(iter(world.children), WORLD, np.eye(4), ())]
-        while levels:  # (the elements that are open: bodies stand in each other to any depth)
+        while levels:  # (open elements; bodies may be nested to any depth)
             level = levels[-1]
             child = next(level.children, None)
             if child is None:

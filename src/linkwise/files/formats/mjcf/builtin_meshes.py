@@ -132,7 +132,7 @@ def _supertorus(resolution: int, radius: float, minor: float, major: float) -> T
     return vertices, np.concatenate(_quads(grid, beside, above, np.roll(beside, -1, axis=1)))
 
 
-#: What makes each, and its parameters: name, least, most, and whether it is a whole number.
+#: Function and parameters of each mesh: name, least, greatest, and whether it is an integer.
 BUILTIN: dict[str, tuple[Callable[..., Triangles], tuple[tuple[str, float, float, bool], ...]]] = {
     "sphere": (_sphere, (("subdivision", 0, 4, True),)),
     "hemisphere": (_hemisphere, (("resolution", 0, 10, True),)),

@@ -15,7 +15,7 @@ from linkwise.files.report import Report
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
 from linkwise.files.xml_tree import Element, XmlError, read_xml, replace_tag
 
-#: How many files one file may include.
+#: Greatest number of files that one file may include.
 MOST_FILES = 200
 
 
@@ -113,7 +113,7 @@ class Includer:
         return path
 
 
-#: What may stand in the world beside the body; a frame is looked into.
+#: Elements of the world other than bodies; a frame is searched.
 KEPT = ("geom", "site", "camera", "light", "frame")
 
 #: Attributes by which tendons, equalities and actuators name joints, bodies, sites, geoms and tendons.

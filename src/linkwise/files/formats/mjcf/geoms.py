@@ -20,17 +20,17 @@ from linkwise.spatial.solids import SOLIDS, Solid, summed
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
-#: Those whose mass is that of their mesh.
+#: Geoms whose mass is that of their mesh.
 MESHES = ("mesh", "sdf")
 
-#: Those that may reach from one point to another.
+#: Geoms that may be defined by two end points.
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
 
 CONTESTED = (
     "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
 )
 
-#: What part of the sizes of a shape MJCF says of a geom.
+#: Factors from the sizes of a shape to those of a geom in MJCF.
 PARTS = {"box": (0.5, 0.5, 0.5), "cylinder": (1.0, 0.5), "capsule": (1.0, 0.5)}
 WHOLE = (1.0, 1.0, 1.0)
 
@@ -153,7 +153,7 @@ class Geom:
 def _solid(make: Callable[[tuple[float, ...]], Solid], size: tuple[float, ...]) -> Solid | None:
     try:
         return make(size)
-    except (OverflowError, ZeroDivisionError):  # (a size near the ends of what a float can say)
+    except (OverflowError, ZeroDivisionError):  # (a size near the limits of floats)
         return None
 
 

@@ -37,7 +37,7 @@ from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, translation
 
-#: What the kinds of joints are called here.
+#: Kinds of joints by their names in MJCF.
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "ball"}
 
 BODY_FIELDS = ("mass", "com", "inertia")
@@ -148,7 +148,7 @@ class Links:
                 self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
             self.items[f"joint {values['joint_name'] or name!r}"] = said
         link, wrong = attempt(body.attributes.item, lambda: Link(**values))
-        if link is None and not self.physical:  # marks only what cannot exist
+        if link is None and not self.physical:  # only marks impossible inertias
             link, wrong = attempt(body.attributes.item, lambda: Link(**values, physical=False))
         for problem in wrong:
             (inertial if problem.field in BODY_FIELDS else said).tell(problem)
@@ -209,7 +209,7 @@ class LinkNames:
 OTHERS = ("flex", "flexvert", "flexstrain", "distance")
 
 
-#: One side of a loop: the place of its body and T_body_frame.
+#: One side of a loop: index of its body and T_body_frame.
 End = tuple[int, FloatArray]
 
 #: The attributes that name bodies, and which is meant where one is missing.
@@ -263,7 +263,7 @@ class Equalities:
                 self.log.report(element, f"there is no equality <{element.tag}>; expected {expected}")
                 continue
             kind = f"equality {element.tag}"
-            # a class says solver parameters of all equalities alike, and whether they are active
+            # a class has common solver parameters and a common active flag for all equalities
             defaults, known = self.defaults.of(element, kind="equality"), ATTRIBUTES.get(kind, tuple(element.attributes))
             said = Attributes(element, self.log, f"equality {named(element)}", known=known, defaults=defaults)
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:

@@ -25,7 +25,7 @@ from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import translation
 
-#: What the kinds of joints of a mechanism are called in MJCF, those of several freedoms taken apart.
+#: Names in MJCF of the kinds of joints of a mechanism, those of several freedoms split.
 TYPES = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "floating": "free"}
 
 #: The kinds of closures that an equality constraint is.
@@ -37,7 +37,7 @@ LEAST = 1e-14
 #: A rotation that differs by more than this from one is written with rounding.
 ROUNDING = 1e-12
 
-#: As many freedoms may the joints of one body have.
+#: Greatest number of freedoms of the joints of one body.
 MOST_FREEDOMS = 6
 
 

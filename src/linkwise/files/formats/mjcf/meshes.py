@@ -21,7 +21,7 @@ from linkwise.files.xml_tree import Element
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 
-#: Over what mass is spread.
+#: Distribution of a mesh's mass.
 INERTIAS = ("legacy", "exact", "convex", "shell")
 
 #: A smaller volume (m3) or surface (m2) is none (MuJoCo's bound).

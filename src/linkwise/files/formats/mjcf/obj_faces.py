@@ -39,7 +39,7 @@ def first_object_in_triangles(data: bytes) -> bytes:
             polygon = np.array([points[k - 1 if k > 0 else k] for k in places]).astype(np.float32)
             cut += [[b"f", *(corners[k] for k in triangle)] for triangle in triangles_of(polygon)]
     except (ValueError, IndexError):
-        return data  # (what is wrong is for the reader to say)
+        return data  # (the reader reports errors)
     return b"\n".join(map(b" ".join, cut))
 
 

@@ -53,7 +53,7 @@ ACTUATOR_LEFT = "what drives the joints is not a part of the mechanism"
 #: No time constant, and no square of one, counts as less (MuJoCo's bound).
 TINY = 1e-15
 
-#: How many bodies one message names.
+#: Greatest number of bodies in a message.
 MOST_NAMED = 10
 
 
@@ -329,7 +329,7 @@ class _Reader:
                 kept[k] = None
         listed, place = {name: at for at, name in enumerate(self.order)}, len(self.order)
         places: dict[int, int] = {}
-        for k in reversed(kept):  # (what is not listed stands before what follows it)
+        for k in reversed(kept):  # (an unlisted body comes before the next listed one)
             places[k] = place = listed.get(bodies.elements[k].name or "", place)
         return sorted(kept, key=places.__getitem__)
 

@@ -56,7 +56,7 @@ def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
     return "\n".join(_Writer(BodyPlan(mechanism, [shape for shape in shapes if shape.kind != "mesh"])).lines()) + "\n"
 
 
-#: Lines with their margins, and bodies that are still to be written: links, each with the frame in which it stands.
+#: Lines with their margins, and bodies to be written: links, each with its frame in the enclosing element.
 Parts = list[tuple[int, str | tuple[int, FloatArray]]]
 
 #: The margin grows no more beyond bodies nested so deep: the text of a long chain would be mostly blanks.
@@ -123,7 +123,7 @@ class _Writer:
     def _bodies(self, k: int, outer: FloatArray) -> list[str]:
         """Return the bodies on the k-th link; `outer` is the frame of the link in the enclosing body."""
         lines, left = [], self._on_body(k, outer)[::-1]
-        while left:  # (bodies stand in each other as deep as the chain is long)
+        while left:  # (bodies are nested as deep as the chain is long)
             depth, part = left.pop()
             if isinstance(part, str):
                 lines.append(f"{'  ' * min(depth, DEEPEST_MARGIN)}{part}")

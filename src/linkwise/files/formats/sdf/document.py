@@ -34,7 +34,7 @@ Version = tuple[int, ...]
 #: The versions of the format that are read, first and last; 1.2 and 1.3 have the mechanical part of 1.4.
 VERSIONS: tuple[Version, Version] = ((1, 2), (1, 12))
 
-#: So many files are included in one description.
+#: Greatest number of files included in one description.
 MOST_INCLUDES = 1000
 
 #: Suffixes of files that an address names itself; any other one names the folder of a model.
@@ -45,7 +45,7 @@ UNBOUNDED = 1e16
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
-#: Where an element comes from that an included file holds: the file, the version that it is of, and the line in it.
+#: Origin of an element of an included file: the file, its version, and the line in it.
 Origin = tuple[Path | None, Version]
 
 
@@ -286,7 +286,7 @@ def _version_key(said: str | None) -> Version:
     return tuple(int(part) for part in parts) if all(map(str.isdecimal, parts)) else (0,)
 
 
-#: The joints that can be said, and their types.
+#: Kinds of joints, with their types in SDF.
 TYPES = {kind: kind for kind in ("revolute", "prismatic", "screw", "universal", "ball", "fixed")}
 
 WORLD = "world"

@@ -21,7 +21,7 @@ from linkwise.spatial.transform import inverse
 #: The frame of the model itself, and the ground.
 MODEL, WORLD = "__model__", "world"
 
-#: How many names a message lists.
+#: Greatest number of names in a message.
 MOST = 10
 
 
@@ -76,7 +76,7 @@ class Scope:
         self.element.asked_tags.add(child.tag)
         name = (child.get("name") or "").strip()
         merged = bool(name) and id(child) in document.merged
-        if merged:  # (the frame that stands for the model, as SDFormat calls it)
+        if merged:  # (the frame that represents the model in SDFormat)
             name = f"_merged__{name}__model__"
         first = next((scope.elements[name] for scope in (self, *self.merged) if name in scope.elements), None)
         reserved = name in {MODEL, WORLD} and (self.version >= (1, 7) or child.tag != "joint")

@@ -33,7 +33,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.solids import SOLIDS
 from linkwise.spatial.transform import inverse, transform
 
-#: What each type of joint is here.
+#: Kinds of joints by their types in SDF.
 KINDS = {
     "revolute": "revolute",
     "continuous": "revolute",
@@ -46,13 +46,13 @@ KINDS = {
     "drake:planar": "planar",
 }
 
-#: The gravity of a world that says none, m/s2.
+#: Default gravity of a world, m/s2.
 WORLD_GRAVITY = (0.0, 0.0, -9.8)
 
-#: The moments and products of inertia, with their values where a file says none, kg m2.
+#: Moments and products of inertia, with their default values, kg m2.
 MOMENTS = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "iyz": 0.0, "ixz": 0.0}
 
-#: What of a world or model is left out, and why.
+#: Unused elements of a world or model, with the reasons.
 WHY = {
     "plugin": "what it does is not known here",
     "physics": "it is for the simulator",

@@ -17,7 +17,7 @@ from linkwise.model.mimic import Mimic
 from linkwise.model.spring import Spring
 from linkwise.spatial.scalar import FloatArray
 
-#: Two axes are parallel where their directions differ by less.
+#: Tolerance of parallel axes: difference of their directions.
 PARALLEL = 1e-6
 
 
@@ -104,7 +104,7 @@ class Gearbox:
         follower.fields["mimic"] = Mimic(leader.name, float(-self.ratio * sign * other_sign))
 
 
-#: The joints that a closure can stand for, where their child is carried by another one.
+#: Kinds of loop closure for joints whose child is already carried by another one.
 CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
 
 
@@ -154,7 +154,7 @@ class JointTree:
         carried = {joint.child for joint in self._all}
         standing = [name for name in links if self._stands(name)]
         loose = [name for name in links if name not in carried]
-        for starts in (standing, [*standing, *loose]):  # (from the ground; at once, where that leaves what closes no loop)
+        for starts in (standing, [*standing, *loose]):  # (from the ground; at once if the rest closes no loop)
             self.root_of: dict[str, str] = {WORLD: WORLD}
             self._chosen: set[int] = set()
             self.roots: list[str] = []

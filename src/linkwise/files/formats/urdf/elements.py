@@ -24,11 +24,10 @@ from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
 
-#: How an infinite limit is written, and from where on one is read as infinite.
-#:
-#: URDF's own reader takes no infinity. Of the largest number there is, the distance between two such limits overflows,
-#: and so does the number itself in single precision, so that random joint values and speeds in other tools are infinite
-#: or not numbers; they are not with this one, which no joint reaches.
+#: Written value of an infinite limit, and threshold from which one is read as infinite. URDF's own reader does not accept
+#: infinity. With the greatest float, the distance between two such limits overflows, and so does the number itself in single
+#: precision, so that random joint values and velocities in other tools are infinite or NaN; this value avoids that, and no
+#: joint reaches it.
 UNBOUNDED = 1e30
 
 
@@ -202,10 +201,10 @@ TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "plana
 #: Joints with one coordinate.
 SINGLE = ("revolute", "continuous", "prismatic", "drake:screw")
 
-#: Of a joint that does not say one: URDF's default.
+#: URDF's default axis.
 AXIS = (1.0, 0.0, 0.0)
 
-#: Axes that a type says by itself.
+#: Axes fixed by the type.
 FIXED_AXES: dict[str, tuple[Any, ...]] = {"drake:planar": (0.0, 0.0, 1.0), "drake:universal": (AXIS, (0.0, 1.0, 0.0))}
 
 #: Drake's element for the advance of a screw.
@@ -408,7 +407,7 @@ def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> No
         joint.fields |= {"mimic": mimic} if mimic else {}
 
 
-#: What reads each element of a joint that moves, and the fields that it says.
+#: Reader of each element of a movable joint, and the fields that it sets.
 MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tuple[str, ...]]] = {
     "axis": (_axis, ("axis",)),
     "limit": (_limit, ("limits", "qd_max", "tau_max")),
@@ -417,7 +416,7 @@ MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tup
 }
 
 
-#: What can be read; the capsule is not URDF's own, but Drake and Bullet have it.
+#: Supported geometries; the capsule is not URDF's own, but Drake and Bullet have it.
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 Colour = tuple[float, ...]

@@ -98,7 +98,7 @@ def _link(joint: Element, tag: str) -> str | None:
     return None if end is None else end.get("link")
 
 
-#: How many roots, or links of a ring, are named.
+#: Greatest number of roots, or links of a cycle, in a message.
 _MOST = 10
 
 #: The link that is the ground, also where a file joins others to it without saying it.
@@ -193,7 +193,7 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Mount
 #: directives nothing can expand it.
 DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
 
-#: What each type of joint with one coordinate or none is here.
+#: Kinds of joints with at most one coordinate, by type.
 KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"} | EXTENSIONS
 
 
@@ -246,7 +246,7 @@ class _Reader:
         self.lines: dict[Place, int] = {}
         self.links: list[Link] = []
         self.names: dict[str, str] = {}
-        self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
+        self.places: dict[str, Mapping[str, int]] = {}  # lines of problems by item and field
         self.springs: list[Spring] = []
         self.motors: list[Motor] = []
 

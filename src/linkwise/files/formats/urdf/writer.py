@@ -50,7 +50,7 @@ class UrdfPlan:
 
     links: dict[str, Inertia] = field(default_factory=dict)
     joints: list[JointPlan] = field(default_factory=list)
-    base: str = "base"  # what the mechanism's base is called
+    base: str = "base"  # name of the mechanism's base
 
 
 def plan_of(mechanism: Mechanism, keep: Collection[str] = ()) -> UrdfPlan:
@@ -168,10 +168,10 @@ def _on_axis(link: Link) -> bool:
 #: The kinds of joints of a mechanism that URDF has.
 WRITTEN = ("revolute", "prismatic", "screw", "fixed", "planar", "ball", "floating")
 
-#: What URDF calls a type otherwise, or has no name for: Bullet's and Drake's.
+#: Types with another name in URDF, or without one: Bullet's and Drake's.
 NAMES = {"ball": "spherical"}
 
-#: Those of them that have several coordinates.
+#: Types with several coordinates.
 SEVERAL = ("planar", "ball", "floating")
 
 

@@ -52,7 +52,7 @@ TAN_EIGHTH_PI = 0.41421356237309503
 #: From the first, and below the second, the larger magnitude is not rare.
 _LOW, _HIGH = 2.0**-500, 2.0**500
 
-#: What brings a rare magnitude, subnormal or very large, to where nothing overflows and no digit of the quotient is lost.
+#: Factors that scale a rare magnitude, subnormal or very large, without overflow or loss of digits in the quotient.
 _UP, _DOWN = 2.0**600, 2.0**-500
 
 _SIGN = -(2**63)

@@ -121,5 +121,5 @@ def _single(tape: Tape) -> tuple[Any, ...]:
     try:
         code = load(tape, "float32")
         return LOOP(code.address("loop_float")), code
-    except Exception:  # what cannot be compiled is computed all the same
+    except Exception:  # tapes that cannot be compiled are computed anyway
         return (numpy_lowering.loop(tape, "float32"),)

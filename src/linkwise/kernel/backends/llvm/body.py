@@ -20,13 +20,13 @@ from linkwise.kernel.tape import Tape
 #: Instructions up to which arithmetic is not cut.
 WHOLE = 2000
 
-#: Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic.
+#: Greatest number of instructions of a part, unless a single step is longer; of a part of large arithmetic.
 PART, LARGE_PART = 500, 300
 
 #: Greatest number of angles whose sines and cosines are computed together.
 ANGLES = 24
 
-#: Instructions of arithmetic that is too large for the processor to keep: two blocks share each part while it is there.
+#: Instructions of arithmetic that exceeds the processor's caches: two blocks share each part while it is cached.
 LARGE = 8000
 
 #: Instructions that the sine and the cosine of one angle take, about.

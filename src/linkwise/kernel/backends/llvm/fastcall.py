@@ -20,9 +20,9 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Tape
 
-#: Arrays that the kernel keeps for each output, in the table ``pool``, their flags behind them. One that nobody else holds
-#: any more is used again instead of allocating: a reference count of one means that only the kernel has it, so nobody can
-#: tell.
+#: Arrays that the kernel keeps for each output, in the table ``pool``, with their flags behind them. One without other
+#: references is reused instead of allocating: a reference count of one means that only the kernel has it, so that the reuse
+#: is invisible.
 POOL = 3
 
 #: Scalars in and out of a kernel that still gets an entry.

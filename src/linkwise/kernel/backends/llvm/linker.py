@@ -81,7 +81,7 @@ class Mapped:
     """An image in memory, closed to writing but for its runtime table; lives as long as this object."""
 
     def __init__(self, image: Image) -> None:
-        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a forked child gets a runtime table of its own
+        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a forked child gets its own runtime table
         self._memory = mmap.mmap(-1, max(image.size, image.writable + mmap.PAGESIZE), flags=private)
         self._memory[: len(image.content)] = image.content
         self._hold = ctypes.c_char.from_buffer(self._memory)
@@ -196,7 +196,7 @@ def _within_page(size: int) -> _Relocator:
     return relocator
 
 
-#: What the relocations of a machine ask for, by the numbers in its ELF supplement.
+#: Functions of a machine's relocations, by the numbers in its ELF supplement.
 _RELOCATORS: dict[int, dict[int, _Relocator]] = {
     _X86_64: {2: _distance, 4: _distance},  # PC32, PLT32
     _AARCH64: {

@@ -23,7 +23,7 @@ VARIABLE = "LINKWISE_LOADER"
 #: Linkwise's own (`linker`), which needs no LLVM once a kernel is compiled, and the two of LLVM.
 LOADERS = ("image", "jit_link", "runtime_dyld")
 
-#: What a trial prints first: without it the child was no Python, or has no Linkwise.
+#: First output of a trial: without it the child was not Python, or lacks Linkwise.
 STARTED = b"trial"
 
 #: Time that a trial may take: emulated, it takes some 20 s.

@@ -109,7 +109,7 @@ def laned(digest: str, lanes: int | None) -> str:
     return digest if lanes is None else f"{digest} {lanes}"
 
 
-#: What modules may define; each defines ``runtime``.
+#: Symbols that modules may define; each defines ``runtime``.
 SYMBOLS = ("runtime", "pool", "place", "call", "loop_double", "loop_float", "rollout", *SUPPORT)
 
 

@@ -132,8 +132,8 @@ define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwin
 """
 
 
-#: What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `ArgumentPorts.cores` wrote, the rows that
-#: are done and those to be moved, where they are in lanes, the stage.
+#: Arguments of ``pack`` and ``unpack``: two of the gufunc's own tables, the output of `ArgumentPorts.cores`, the finished
+#: rows and those to be copied, their memory in lanes, the stage.
 ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr block", "ptr stage")
 
 
@@ -150,7 +150,7 @@ class ArgumentPorts:
         self.columns: list[Columns | None] = [None] * self.inputs
         self.columns += columns_of(t, tape, f"columns_{t.scalar}", CLEARED)
         self.largest = max(self.sizes[self.inputs :])
-        # Shorter vectors are those of processors that are not of the x86 kind; others were asked for.
+        # Shorter vectors are those of processors other than x86, or explicitly requested ones.
         outputs = range(self.inputs, len(self.sizes)) if t.vector_size in {32, 64} else []
         #: Outputs that may be written past the caches, where a block is a cache line or more.
         self.streamed = [k for k in outputs if self.sizes[k] >= STREAMED_ROW and self.sizes[k] * t.vector_size >= 64]
@@ -332,7 +332,7 @@ class ArgumentPorts:
         t.do(f"call void {t.runtime('send')}({arguments})")
 
 
-#: Bytes of a block of configurations that are still taken from the stack.
+#: Greatest size of a block of configurations on the stack, bytes.
 STACK = 32768
 
 
@@ -391,7 +391,7 @@ class _Loop:
         if self.ports.streamed:
             streamed = self.ports.is_streaming()
             t.do(f"br i1 {streamed}, label %fence, label %finish, !prof !0")
-            t.start("fence")  # what was written past the caches is seen by other threads before what comes after
+            t.start("fence")  # non-temporal stores become visible to other threads before later ones
             self.ports.finish()
             t.do("fence seq_cst")
             t.go_on("finish")

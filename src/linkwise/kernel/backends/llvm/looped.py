@@ -334,7 +334,7 @@ class _Loop:
     def _room(self, size: str, align: int) -> str:
         """Emit: memory for one block, ``%work``; return the address to be freed."""
         t = self.t
-        starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (what `start_place`, `ahead_place` say)
+        starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (space for `start_place` and `ahead_place`)
         memory, base = aligned_memory(t, t.emit(f"add i64 {size}, {starts + align}"), align)
         t.do(f"%work = getelementptr i8, ptr {base}, i64 {starts}")
         return memory

@@ -131,7 +131,7 @@ def _declaration(intrinsic: str) -> str:
     return f"declare {value} {intrinsic}({', '.join(arguments)})"
 
 
-#: What intrinsics return and take whose names do not say it.
+#: Types of intrinsics whose names do not contain them.
 _PLAIN_INTRINSICS = {
     "@llvm.masked.store.v8f64.p0": ("void", "<8 x double>, ptr, i32, <8 x i1>"),
     "@llvm.trap": ("void", ""),

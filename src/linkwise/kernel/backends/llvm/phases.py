@@ -9,7 +9,7 @@ from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import ROW, Place, ProgramLayout, RowPass, RowStep
 
-#: Walks of one configuration that go on together.
+#: Number of walks of one configuration that are merged.
 PANEL = 8
 
 

@@ -17,7 +17,7 @@ from linkwise.kernel.tape import Tape
 #: Counts the changes of this text, so that object code of an older one is not used.
 LOWERING = "10"
 
-#: Bernstein coefficients of what is limited, and so rows of lines of one joint.
+#: Bernstein coefficients of each limited quantity, the number of rows of lines of one joint.
 ROWS = 5
 
 SPEEDS: dict[str, tuple[int | str, ...]] = {
@@ -25,10 +25,10 @@ SPEEDS: dict[str, tuple[int | str, ...]] = {
     "knots": ("p", 6, "w"), "weights": ("n", "d", 6), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
 }  # fmt: skip
 
-#: What limits of efforts need besides.
+#: Further arguments of effort limits.
 EFFORTS: dict[str, tuple[int | str, ...]] = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
 
-#: What friction needs besides: what is added to c and b at places within each interval, and what is taken off the limits.
+#: Further arguments of friction: additions to c and b at places within each interval, and reductions of the limits.
 DRAG: dict[str, tuple[int | str, ...]] = {"drag": ("n", "d", 2, "w"), "reserve": ("n", "w")}
 
 OUTPUTS: dict[str, tuple[int | str, ...]] = {"x": ("m",), "times": ("m",), "edges": (len(EDGES),)}

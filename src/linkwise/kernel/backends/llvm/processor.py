@@ -29,8 +29,8 @@ _XGETBV = bytes.fromhex("f30f1efa 31c9 0f01d0 48c1e220 4809d0 c3")
 _PAGE = 4096
 _A, _B, _C, _D = range(4)
 
-#: Leaves and subleaves of CPUID, and which registers say what the processor is and can do, whichever core answers (Intel 64
-#: and IA-32 Architectures Software Developer's Manual, volume 2A; AMD64 Architecture Programmer's Manual, volume 3).
+#: Leaves and subleaves of CPUID, with the registers that identify the processor and its features on every core (Intel 64 and
+#: IA-32 Architectures Software Developer's Manual, volume 2A; AMD64 Architecture Programmer's Manual, volume 3).
 _FEATURES = (
     (0x0, 0, (_B, _C, _D)),  # vendor
     (0x1, 0, (_A, _C, _D)),  # family, model and stepping; EBX holds which core this is
@@ -45,10 +45,10 @@ _FEATURES = (
     (0x80000008, 0, (_B,)),
 )
 
-#: In ECX of leaf 1: whether the system says which registers it saves, which XGETBV reads.
+#: In ECX of leaf 1: whether XGETBV reads which registers the system saves.
 _OSXSAVE = 1 << 27
 
-#: Numbers of the entries of Linux's auxiliary vector that say what programs may use.
+#: Numbers of the entries of Linux's auxiliary vector with the features permitted to programs.
 _HWCAP, _HWCAP2 = 16, 26
 
 

@@ -16,11 +16,11 @@ from linkwise.kernel.reachability import LANES, ROUNDING, STEPS
 #: Counts the changes of this text, so that object code of an older one is not used.
 LOWERING = "6"
 
-#: The bounds of u, and what order makes one of two lines the tighter one.
+#: Bounds of u, and the comparison that selects the tighter of two lines.
 SIDES = (("low", "ogt"), ("high", "olt"))
 NAN, INFINITE = "0x7FF8000000000000", "0x7FF0000000000000"
 
-#: What a function that looks at the limits of an interval takes: these, the set of the next node, and x.
+#: Arguments of a function of an interval's limits: these, the set of the next node, and x.
 INTERVAL = "ptr %lines, i64 %blocks, double %rate, ptr %next, double %x"
 
 FACE = Face("profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)})
@@ -193,7 +193,7 @@ class _Passes:
         """Emit ``@loop_double``."""
         t = self.t
         load_sizes(t, count=0, n=1, blocks=2, **({"w": 9} if self.taken else {}))
-        if self.taken:  # (what is kept from interval to interval: a vector a joint and one more)
+        if self.taken:  # (values carried from interval to interval: a vector per joint and one more)
             t.do(f"%carry = alloca {t.vector}, i64 {t.emit('add i64 %w, 1')}, align 64")
         t.do(f"%size = mul i64 %blocks, {3 * LANES}")
         with each_path(t, self.names) as self.base:

@@ -33,10 +33,10 @@ _ROLLOUT = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 #: (s, float64); the work space.
 HEAD = ("count", "steps", "first", "record", "start", "step", "work")
 
-#: Of one stage, each times the length of a step (float64): what leads to the next stage, its share of the sum, its time.
+#: Coefficients of one stage, times the length of a step (float64): factor to the next stage, share of the sum, time.
 STAGE = ("advance", "weight", "delay")
 
-#: Of one array: its address, bytes from rollout to rollout and from instant to instant, index of its last instant.
+#: Record of an array: its address, strides of rollouts and of instants in bytes, index of its last instant.
 PORT = ("data", "row", "time", "last")
 
 
@@ -127,7 +127,7 @@ class _Rollout:
     def _main(self) -> None:
         t = self.t
         head: tuple[str, ...] = HEAD
-        if t.share:  # (each thread has a work space of its own)
+        if t.share:  # (each thread has its own work space)
             t.do(f"%work = alloca [{self.space.size} x {t.vector}], align 16")
             head = HEAD[:-1]
         for k, name in enumerate(head):

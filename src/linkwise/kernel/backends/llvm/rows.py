@@ -26,7 +26,7 @@ def aligned_memory(t: Text, size: str, align: int) -> tuple[str, str]:
     memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {size})")
     t.do(f"br i1 {t.emit(f'icmp eq ptr {memory}, null')}, label %stop, label %room, !prof !0")
     t.start("stop")
-    t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
+    t.do("call void @llvm.trap()")  # a result that was not computed must not pass for one
     t.do("unreachable")
     t.start("room")
     place = t.emit(f"add i64 {t.emit(f'ptrtoint ptr {memory} to i64')}, {align - 1}")

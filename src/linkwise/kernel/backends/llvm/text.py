@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-#: What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading.
+#: Contents of the global table ``runtime`` of a kernel, in order: pointers filled in after loading.
 RUNTIME = (
     "array_type",
     "descr",
@@ -30,7 +30,7 @@ RUNTIME = (
     "send",
 )
 
-#: Those that are code of ours, the same for all kernels on the same vectors: see `support` of the lowering.
+#: Functions of our own code, shared by all kernels on the same vectors: see `support` of the lowering.
 SUPPORT = ("slow", "copy_in", "copy_out", "send")
 
 
@@ -55,7 +55,7 @@ class Text:
     #: The first row that a function computes.
     first: ClassVar[str] = "0"
 
-    #: What a function over rows takes beside its arguments.
+    #: Parameter of a function over rows in addition to its arguments.
     share: ClassVar[str] = ""
 
     scalar: str

@@ -16,7 +16,7 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import ProgramLayout
 from linkwise.kernel.tape import Shape, Tape
 
-#: The array for what goes from part to part.
+#: Array of the values passed between parts.
 SPACE = "space"
 
 

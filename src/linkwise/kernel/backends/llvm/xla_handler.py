@@ -20,7 +20,7 @@ from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape
 
-#: Where the fields of the frame, of a buffer and of the metadata stand, in bytes, on a 64-bit machine.
+#: Offsets of the fields of the frame, of a buffer and of the metadata, in bytes, on a 64-bit machine.
 OFFSETS = {
     "frame.extension": 8,
     "frame.stage": 32,
@@ -53,7 +53,7 @@ _ARM = (
     ("call void @llvm.aarch64.set.fpcr(i64 %kept)",),
 )
 
-#: What puts the processor's floating point into its usual mode, and back into that in which the handler was called.
+#: Code that sets the default floating-point mode, and restores that of the caller.
 ROUNDING = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 
 
@@ -148,6 +148,6 @@ def compiled(
     key = machine_key(f"xla handler {hashlib.sha256(text.encode()).hexdigest()}", dtype)
     code = load_made(key, lambda: llvm.compiled(llvm.module([text])))
     place = (ctypes.c_void_p * 2).from_address(code.address("place"))
-    place[0] = ctypes.addressof(memory.functions) + 8 * index  # (the loop itself is put there when it is first run)
+    place[0] = ctypes.addressof(memory.functions) + 8 * index  # (the loop itself is stored there on its first run)
     place[1] = memory.data[index]
     return code.address("call"), code

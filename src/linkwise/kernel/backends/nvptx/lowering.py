@@ -171,7 +171,7 @@ entry:
 """
 
 
-#: Words of what the loop of an iteration takes: addresses, sizes of dimensions, bytes from row to row.
+#: Numbers of words in the arguments of an iteration's loop: addresses, sizes of dimensions, strides in bytes.
 ITERATION_WORDS = {"args": 5, "dimensions": 4, "steps": 5}
 
 
