@@ -37,7 +37,7 @@ class Rule:
     where: str = ""
 
     def fits(self, kinds: Sequence[str]) -> bool:
-        """Whether it looks at operands of these kinds."""
+        """True if it applies to operands of these kinds."""
         return all(wanted in ("*", kind) for wanted, kind in zip(self.kinds.split(), kinds, strict=True))
 
 
@@ -58,12 +58,12 @@ def _neg(x: Expr) -> Expr:
 
 
 def _has_exact_inverse(x: Expr) -> bool:
-    """Whether a number is a power of two whose inverse is one too, and neither infinite nor subnormal."""
+    """True if a number is a power of two whose inverse is one too, and neither infinite nor subnormal."""
     return _ordinary(x.value) and abs(math.frexp(x.value)[0]) == 0.5
 
 
 def _ordinary(value: float) -> bool:
-    """Whether a number and its inverse are neither infinite nor subnormal."""
+    """True if a number and its inverse are neither infinite nor subnormal."""
     return 1e-300 < abs(value) < 1e300
 
 

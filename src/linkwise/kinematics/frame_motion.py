@@ -103,7 +103,7 @@ def frame_acceleration_derivatives(
 
 @dataclass(frozen=True)
 class _Changes:
-    """What steps of the joints change in the motion of a frame, seen at its origin in the axes that are asked for.
+    """Derivatives of the motion of a frame by the joints, at its origin in the selected axes.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class _Changes:
 
     @classmethod
     def of(cls, tree: Tree, q: Array, qd: Array, qdd: Array, link: int | str, frame: str) -> _Changes:
-        """Those of a frame on a link."""
+        """Derivatives for a frame on a link."""
         check_frame(frame)
         bodies = moving_bodies(tree)
         end, t = frame_of(tree, bodies, link)

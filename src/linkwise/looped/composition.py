@@ -31,7 +31,7 @@ Parts: TypeAlias = Mapping[str, Callable[..., FloatArray]]
 
 @dataclass(frozen=True)
 class Composition:
-    """How an algorithm is put together.
+    """Composition of an algorithm from others.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ COMPOSITIONS: dict[str, Composition] = {}
 
 
 def composed(*parts: str, **fixed: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare that the algorithm of the function's name is put together of others; see `Composition`."""
+    """Register the composition of the algorithm with the function's name; see `Composition`."""
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         COMPOSITIONS[function.__name__] = Composition(parts, fixed, function)
@@ -71,7 +71,7 @@ def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
 
 
 def _units(parts: Parts, q: FloatArray) -> FloatArray:
-    """Unit speeds (nv, nv)."""
+    """Unit velocities (nv, nv)."""
     return np.eye(parts["jacobian"](q[:1]).shape[-1], dtype=q.dtype)
 
 
@@ -115,7 +115,7 @@ def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray
 
 @composed("jacobian", "momentum", about="com")
 def centroidal_momentum_matrix(parts: Parts, q: FloatArray) -> FloatArray:
-    """The momenta at unit speeds."""
+    """Momenta at unit velocities."""
     return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts, q)), -1, -2)
 
 
@@ -139,7 +139,7 @@ def analytic_jacobian_dot(parts: Parts, q: FloatArray, qd: FloatArray, *, orient
 
 @cache
 def _turning(orientation: str) -> Kernel:
-    """From a rotation and an angular velocity the rates of an orientation's coordinates per angular velocity, and theirs."""
+    """Kernel of the derivatives of an orientation's coordinates by the angular velocity, and of their rates."""
 
     def turning(rotation: Array, omega: Array) -> tuple[Array, Array]:
         values = np.asarray(RATES[orientation](rotation), dtype=object)
@@ -189,7 +189,7 @@ class ComposedKernel(LoopedKernel):
 
 
 def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
-    """The kernel of an algorithm that is put together; None where one of its parts is straight-line code.
+    """Kernel of a composed algorithm; None if one of its parts is straight-line code.
 
     Raises
     ------

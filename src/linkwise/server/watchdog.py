@@ -67,7 +67,7 @@ class Watchdog:
         self._written = dict.fromkeys(self._written, self._clock())
 
     def look(self) -> None:
-        """Set to zero what has not been written for too long; then it is left alone until it is written again."""
+        """Set inputs to zero that have not been written for too long, once until they are written again."""
         now = self._clock()
         for name, then in self._written.items():
             if now - then <= self._after:
