@@ -249,8 +249,8 @@ class LoopedProgram:
 ROW = ("parent", "kind", "q", "v", "body", "count", "link", "drive", "place", "parent's place")
 
 #: What an index of an array may count from: "q", "v" the row's first coordinate and velocity, "w" the velocity that a walk
-#: began with, "r" the row, "." zero, "10w" ten times w, "drive" and "drive4" the first of the four columns of a motor.
-ORIGINS = ("q", "v", "w", "r", ".", "10w", "drive", "drive4")
+#: began with, "r" the row, "." zero, "10w" and "10v" ten times these, "drive" and "drive4" the first of a motor's columns.
+ORIGINS = ("q", "v", "w", "r", ".", "10w", "10v", "drive", "drive4")
 
 
 @dataclass(frozen=True)
