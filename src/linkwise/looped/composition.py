@@ -19,7 +19,7 @@ from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.numpy import python_gufunc
 from linkwise.kinematics.analytic_jacobian import RATES, defined
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.looped.kernel import LoopedKernel, looped_kernel, regular
+from linkwise.looped.kernel import LoopedKernel, looped_kernel, solved
 from linkwise.model.potential import ConstantForce
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import product
@@ -126,7 +126,7 @@ def kinematic_hessian_product(parts: Parts, q: FloatArray, weights: FloatArray) 
 def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray:
     """J inverse(M) J'."""
     jac = parts["jacobian"](q)
-    half = jac @ np.linalg.solve(regular(parts["mass_matrix"](q)), np.swapaxes(jac, -1, -2))
+    half = jac @ solved(parts["mass_matrix"](q), np.swapaxes(jac, -1, -2))
     return np.asarray(0.5 * (half + np.swapaxes(half, -1, -2)))
 
 

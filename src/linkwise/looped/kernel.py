@@ -259,18 +259,22 @@ class CoupledAcceleration:
     def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
         """Compute many rows."""
         (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
-        qdd: Any = np.linalg.solve(regular(mass), (tau - efforts)[..., None])[..., 0]
+        qdd = solved(mass, (tau - efforts)[..., None])[..., 0]
         if self.slopes is None:
             return (qdd,)
         by_q, by_qd, _ = self.slopes(q, qd, qdd, *external)
-        return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
+        unit = np.broadcast_to(np.eye(mass.shape[-1], dtype=mass.dtype), mass.shape)
+        return tuple(np.split(solved(mass, np.concatenate([-by_q, -by_qd, unit], axis=-1)), 3, axis=-1))
 
 
-def regular(mass: FloatArray) -> FloatArray:
-    """Mass matrices (..., nv, nv), in place, NaN for those that are singular: NumPy would leave all rows for one of them."""
-    with np.errstate(invalid="ignore"):
-        mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-    return mass
+def solved(mass: FloatArray, right: FloatArray) -> FloatArray:
+    """The solutions (..., nv, k) for mass matrices (..., nv, nv), NaN for those that are singular, and their matrices too."""
+    try:
+        return np.linalg.solve(mass, right)
+    except np.linalg.LinAlgError:  # (for one of them NumPy leaves all rows)
+        with np.errstate(invalid="ignore"):
+            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+        return np.linalg.solve(mass, right)
 
 
 class _Spread:
@@ -280,6 +284,8 @@ class _Spread:
         rows = couplings.spread
         self.source = np.argmax(rows != 0.0, axis=1)
         self.ratio = rows[np.arange(len(rows)), self.source]
+        self.first = np.unique(self.source, return_index=True)[1]
+        self.others = np.delete(np.arange(len(rows)), self.first)
         self.joints = len(couplings.shift)
         self.shift, self.base, self.count = couplings.shift, couplings.base, rows.shape[1]
 
@@ -300,10 +306,11 @@ class _Spread:
         for place, letter in enumerate(letters):
             if letter == "nv":
                 axis = value.ndim - len(letters) + place
-                moved = np.moveaxis(value, axis, -1)
+                moved = np.moveaxis(value, axis, -1) * self.ratio.astype(value.dtype)
                 total = np.zeros((*moved.shape[:-1], self.count), dtype=value.dtype)
-                for row, (at, ratio) in enumerate(zip(self.source, self.ratio.astype(value.dtype), strict=True)):
-                    total[..., at] += ratio * moved[..., row]
+                total[..., self.source[self.first]] = moved[..., self.first]
+                for row in self.others:
+                    total[..., self.source[row]] += moved[..., row]
                 value = np.ascontiguousarray(np.moveaxis(total, -1, axis))
         return value
 
