@@ -37,8 +37,8 @@ except ImportError:
     pin = None
 
 
-#: Algorithms that are traced for each mechanism, and compile for minutes: second derivatives, and Lagrange's equations, which
-#: are there to be written out.
+#: Algorithms that are traced for each mechanism and compile for minutes: second derivatives, and Lagrange's equations, which
+#: serve derivations.
 TRACED = {f"{stem}_dynamics_{kind}" for stem in ("inverse", "forward") for kind in ("hessian_product", "second_derivatives")}
 TRACED |= {"lagrangian", "lagrange_dynamics"}
 
@@ -92,17 +92,17 @@ def row(bodies: int, *, compiled: bool) -> None:
 
 
 def new_tree(bodies: int) -> lw.Mechanism:
-    """One that no cache knows."""
+    """Make a tree that no cache knows."""
     return tree(bodies).with_payload(1.0 + time.time_ns() % 1_000_000_000 / 1e9)
 
 
 def new_chain(bodies: int) -> lw.Mechanism:
-    """The same, without branches."""
+    """Make a chain that no cache knows."""
     return chain(bodies, time.time_ns() % 1_000_000_000)
 
 
 def arguments(mech: lw.Mechanism, name: str) -> list[np.ndarray]:
-    """Some for an algorithm."""
+    """Make random arguments for an algorithm."""
     declared, rng = find(name), np.random.default_rng(0)
     shapes = declared.shapes(mech, declared.inputs)
     moved = {"q": 0, "q0": 0, "q1": 1}

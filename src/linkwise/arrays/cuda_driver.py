@@ -106,7 +106,7 @@ class Driver:
 
 
 class Device:
-    """One device: its primary context, which it shares with all libraries that use the runtime of CUDA."""
+    """One device: its primary context, shared with all libraries that use the CUDA runtime."""
 
     def __init__(self, driver: Driver, number: int) -> None:
         self.driver, self.number = driver, number
@@ -178,7 +178,7 @@ class Device:
         return function
 
     def launch(self, function: c_void_p, stream: int, count: int, parameters: Sequence[Any]) -> None:
-        """Run a function on a stream, one thread or less for each of so many rows; it returns at once."""
+        """Launch a function on a stream, with at most one thread per row; it returns at once."""
         if not count:
             return
         blocks = min(-(-count // BLOCK), self.blocks)
@@ -199,7 +199,7 @@ class Device:
         return address.value
 
     def free(self, address: int) -> None:
-        """Give memory back; the driver waits for what still uses it."""
+        """Free memory; the driver waits for pending uses."""
         with self.current():
             self.driver.call("cuMemFree_v2", address)
 

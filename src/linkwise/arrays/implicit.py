@@ -76,7 +76,7 @@ def implicit_function(
 
 
 def _inverse(kernel: Any, determined: bool, held: int | None, q: Any, *arguments: Any) -> tuple[Any, Any]:
-    """The inverse (..., nq, rows) of the Jacobian over the coordinates that count, and whether there is one."""
+    """Inverse (..., nq, rows) of the Jacobian over the determined coordinates, and whether it exists."""
     *parameters, success = arguments
     jacobian = np.asarray(kernel.derivative("q")(q, *parameters))
     *batch, count, nq = jacobian.shape

@@ -24,14 +24,14 @@ NO_DIRECTION = 1e-12
 
 
 class Distances:
-    """What results with the distance of each pair have: the least of them, and of which pair it is."""
+    """Common part of results with a distance of each pair: the least distance, and its pair."""
 
     distance: FloatArray
     pairs: tuple[tuple[str, str], ...]
 
     @property
     def least(self) -> FloatArray:
-        """The least distance (...,), m; infinite where there is no pair."""
+        """Least distance (...,), m; infinite without pairs."""
         return np.asarray(self.distance.min(axis=-1, initial=np.inf))
 
     @property
@@ -265,7 +265,7 @@ def distances_at(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray, 
 
 
 def _pairs(shapes: CollisionShapes, others: CapsuleSet) -> tuple[tuple[tuple[str, str], ...], FloatArray]:
-    """Names of the pairs, and by how much their distances are too small at most (P,)."""
+    """Names of the pairs, and upper bounds of the deficit of their distances (P,)."""
     for name in others.names:
         if name in shapes.own.names:
             raise ArgumentError(

@@ -45,7 +45,7 @@ def _pose(coal: Any, T: FloatArray) -> Any:
 
 
 def _geometry(coal: Any, shape: Shape) -> Any:
-    """What coal calls the shape."""
+    """Shape in coal's classes."""
     if shape.kind != "mesh":
         name = {"box": "Box", "sphere": "Sphere", "cylinder": "Cylinder", "capsule": "Capsule", "ellipsoid": "Ellipsoid"}
         return getattr(coal, name[shape.kind])(*shape.size)

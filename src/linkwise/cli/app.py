@@ -1,4 +1,4 @@
-"""The command ``linkwise`` itself: its first screen, its subcommands, and how errors reach the user."""
+"""The command ``linkwise`` itself: its first screen, its subcommands, and the output of errors."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _show(error: click.ClickException) -> None:
-    """Print what is wrong with the words of a call: how the command is called, where help is, then the error."""
+    """Print an error of the arguments: the usage, the help option, then the error."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return

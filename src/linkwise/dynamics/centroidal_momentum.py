@@ -97,7 +97,7 @@ def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array)
 
 @looped("centroidal_momentum_derivatives", moment=True)
 def centroidal_momentum_derivatives_in_steps(sweeps: Sweeps) -> None:
-    """By composite bodies in motion; a step of a joint moves the centre of mass, about which the momenta are."""
+    """Compute the derivatives by composite bodies in motion; a step of a joint moves the centre of mass too."""
     share = 1.0 / sweeps.constant("mass")[()]
 
     def columns(body: Row) -> None:
@@ -129,7 +129,7 @@ def centroidal_momentum_derivatives_in_steps(sweeps: Sweeps) -> None:
 
 
 def _about(arm: Array, force: Array, moment: Array) -> Array:
-    """A force and a moment (6,) about a point from which an arm leads to where they are."""
+    """Move a force and a moment (6,) to the point where an arm to them begins."""
     return np.concatenate([force, moment + cross(arm, force)])
 
 

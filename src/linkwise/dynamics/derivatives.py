@@ -164,7 +164,7 @@ TABLES = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
 def inverse_dynamics_derivatives_in_steps(
     sweeps: Sweeps, wrenches: bool = False, *, springs: bool = False, turning: bool = False
 ) -> None:
-    """By composite bodies in motion."""
+    """Compute the derivatives by composite bodies in motion."""
     effort_derivatives(sweeps, "qdd", *TABLES, wrenches=wrenches)
     if springs:
         add_spring_slopes(sweeps, *TABLES[:2])
@@ -176,7 +176,7 @@ def inverse_dynamics_derivatives_in_steps(
 def forward_dynamics_derivatives_in_steps(
     sweeps: Sweeps, wrenches: bool = False, *, rotors: bool = False, springs: bool = False, turning: bool = False
 ) -> None:
-    """Those of inverse dynamics at the acceleration there is, times the inverse of M (J. Carpentier, N. Mansard, 2018)."""
+    """Derivatives of inverse dynamics at the actual acceleration, times inverse(M) (J. Carpentier, N. Mansard, 2018)."""
     sweeps.temporary("acceleration", "nv")
     sweeps.temporary("M", "nv", "nv")
     acceleration(sweeps, "acceleration", rotors=rotors, wrenches=wrenches, springs=springs, turning=turning)
@@ -193,7 +193,7 @@ STEPS = ("step velocity", "step acceleration", "step rate")
 
 
 def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: str, *, wrenches: bool = False) -> None:
-    """By composite bodies in motion (S. Singh, R. P. Russell, P. M. Wensing, 2022)."""
+    """Compute the derivatives by composite bodies in motion (S. Singh, R. P. Russell, P. M. Wensing, 2022)."""
     composites_in_motion(sweeps, qdd, -sweeps.constant("gravity"), wrenches=wrenches)
     steps = _Columns(by_q, by_qd, mass)
     sweeps.walk(steps.start, steps.visit)
@@ -202,13 +202,11 @@ def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: st
     sweeps.outward(lambda motor: motor.write(by_qd, [motor_friction_slope(motor)], "v v", add=True), "motors")
 
 
-def composites_in_motion(
-    sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False, wrenches: bool = False
-) -> None:
-    """Each body with all that it carries, taken as one: "composite" (4, 4), "momentum" W J (3, 4), and the "force" it takes.
+def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False, wrenches: bool = False) -> None:
+    """Composite body of each subtree: "composite" (4, 4), "momentum" W J (3, 4), and its "force".
 
-    ``rise`` (3,) is the acceleration of the ground; with ``whole`` it gets the momentum and the force of everything. Wrenches
-    in axes of their bodies turn with these, as the rest of the force does.
+    ``rise`` (3,) is the acceleration of the ground; with ``whole`` it gets the momentum and the force of everything.
+    Wrenches in the axes of links turn with their bodies, as the rest of the force does.
     """
 
     def outward(body: Row) -> None:
@@ -255,7 +253,7 @@ def composites_in_motion(
 
 
 def column_forces(body: Row) -> list[tuple[Array, Array, Array]]:
-    """What bodies before each freedom of a joint feel (6,): per unit of its acceleration, of its velocity, and of a step."""
+    """Forces (6,) on the bodies before each freedom of a joint, per unit of its acceleration, velocity and position."""
     inertia, momentum, columns = body["composite"], body["momentum"], []
     effects = (body.read(name, "v .") for name in STEPS)
     for freedom, by_v, by_a, rate in zip(body.upright.freedoms, *effects, strict=True):
@@ -268,14 +266,14 @@ def column_forces(body: Row) -> list[tuple[Array, Array, Array]]:
 
 @dataclass(frozen=True)
 class _Columns:
-    """What is passed on for each column of the derivatives of efforts, and the arrays that it is written into."""
+    """States passed inward for the columns of effort derivatives, and the arrays to be filled."""
 
     by_q: str
     by_qd: str
     mass: str
 
     def start(self, body: Row) -> list[Array]:
-        """What is passed on for each column."""
+        """Initial state of each column."""
         states = []
         for freedom, (along, by_speed, by_step) in zip(body.upright.freedoms, column_forces(body), strict=True):
             turning = 2.0 * coriolis_transposed_times(body["momentum"], freedom.screw)
@@ -303,7 +301,7 @@ class _Columns:
 
 
 def _add_spin(sweeps: Sweeps, by_q: str, by_qd: str) -> None:
-    """What rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
+    """Add the exchange between rotors and carriers: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
 
     def start(rotor: Row) -> list[Array]:
         return [np.concatenate([upright_spin(rotor), cross(rotor.body["velocity"][3:], upright_spin(rotor))])]

@@ -158,7 +158,7 @@ def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
 
 
 def loaded_kernel(tree: Tree, name: str, external: External | None, suffix: str = "") -> Callable[..., Any]:
-    """The kernel of an algorithm over states, or of its variant under wrenches, which are held."""
+    """Kernel of an algorithm over states, or of its variant with wrenches, whose arguments are bound."""
     if external is None:
         return kernel_of(tree, name + suffix)
     options, values = wrench_arguments(external)
@@ -199,7 +199,7 @@ def _wrench(name: Any, value: Any) -> Wrench:
 
 
 def wrench_frames(tree: Tree, wrenches: Any) -> Wrenches:
-    """The option `wrenches` with links by their index; the name of axes stands for one on each link."""
+    """Convert the links of the option `wrenches` to indices; a name of axes alone means one on each link."""
     if wrenches is None:
         return None
     if isinstance(wrenches, str):
@@ -218,7 +218,7 @@ OPTION_VALUES["wrenches"] = wrench_frames
 
 
 def wrenches_on_frames(tree: Tree, q: Array, external: Array, wrenches: Wrenches) -> Iterator[tuple[int | str, Array]]:
-    """Each frame with its wrench (6,) about its origin, in its axes."""
+    """Yield each frame with its wrench (6,) about its origin, in its axes."""
     if wrenches is None:
         yield TOOL, external
         return
@@ -232,7 +232,7 @@ def wrenches_on_frames(tree: Tree, q: Array, external: Array, wrenches: Wrenches
 
 
 def wrenches_on_bodies(bodies: Bodies, loads: Loads) -> dict[int, Array]:
-    """The sum of the wrenches (6,) on each body about its origin; what acts on the ground is left out."""
+    """Sum of the wrenches (6,) on each body about its origin, without those on the ground."""
     total: dict[int, Array] = {}
     for frame, wrench in loads:
         body, t = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
@@ -243,7 +243,7 @@ def wrenches_on_bodies(bodies: Bodies, loads: Loads) -> dict[int, Array]:
 
 @algorithm(inputs={"q": "nq", "external": "W 6"}, outputs={"tau": "nv"})
 def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenches = None) -> Array:
-    """What wrenches on links do at the joints (nv,), the sum of J' w: the principle of virtual work.
+    """Joint efforts (nv,) of wrenches on links, the sum of J' w: the principle of virtual work.
 
     A wrench on the tool at its origin, in tool axes, unless `wrenches` says where they act.
 
@@ -262,7 +262,7 @@ def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenche
 
 @looped("external_efforts")
 def external_efforts_in_steps(sweeps: Sweeps) -> None:
-    """The wrenches beyond each joint."""
+    """Sum the wrenches on the bodies that each joint carries."""
 
     def outward(body: Row) -> None:
         body["force"] = np.zeros(6)

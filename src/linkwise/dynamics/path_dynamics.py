@@ -1,4 +1,4 @@
-"""Dynamics along a path: what of the efforts is proportional to acceleration, to squared speed, and to neither."""
+"""Dynamics along a path: coefficients of the efforts for acceleration, squared velocity, and a constant."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
 
 
 def _carried_screws(bodies: Bodies, joints: Sequence[JointTransform]) -> list[list[tuple[int, Array]]]:
-    """For each body, the freedoms that move it: the index of the speed, and the motion (6,) in the body's own frame."""
+    """Freedoms that move each body: the index of the velocity, and the motion (6,) in the body's own frame."""
     results: list[list[tuple[int, Array]]] = []
     for body, joint in zip(bodies.bodies, joints, strict=True):
         carrier = results[body.parent] if body.parent >= 0 else []
@@ -117,7 +117,7 @@ def momentum_regressor(tree: Tree, q: Array, qd: Array) -> Array:
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"kinetic": "P", "potential": "P"})
 def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Two rows (P,), with kinetic and potential energy of the masses = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
+    """Two rows (P,) with kinetic and potential energy = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
 
     The masses of rotors that the base carries are no parameters: what they add to the potential energy, a constant, is not
     in it.
@@ -137,7 +137,7 @@ def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
 
 @looped("energy_regressor")
 def energy_regressor_in_steps(sweeps: Sweeps) -> None:
-    """The energies of each link and rotor per unit of its parameters."""
+    """Compute the energies of each link and rotor per unit of its parameters."""
     down = -sweeps.constant("gravity")
 
     def outward(body: Row) -> None:

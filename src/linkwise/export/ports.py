@@ -60,7 +60,7 @@ def spelt(text: str) -> str:
 
 
 class Identifiers:
-    """One scope of one language: hands out names, each once, none of them a reserved word.
+    """One scope of one language: issues unique names that are not reserved words.
 
     Parameters
     ----------
@@ -216,12 +216,12 @@ class TapePort:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of elements."""
         return prod(self.shape)
 
     @property
     def meaning(self) -> str:
-        """A description with units, as far as the name determines it."""
+        """Description with units, as far as the name determines it."""
         key = (self.name, len(self.shape))
         return _MEANINGS.get(key, "") if _SHAPES.get(key, self.shape) == self.shape else ""
 
@@ -253,21 +253,21 @@ class TapePort:
         return f"{shape}), row-major{meaning}"
 
     def called(self, identifier: str) -> str:
-        """What people call it, where its identifier is another: ``'lambda' (U+03BB)``; else nothing."""
+        """Original name, if the identifier differs: ``'lambda' (U+03BB)``; else empty."""
         if identifier == self.name:
             return ""
         strange = " ".join(f"U+{ord(letter):04X}" for letter in self.name if not letter.isascii())
         return f"'{printable_ascii(self.name)}'" + (f" ({strange})" if strange else "")
 
     def element(self, k: int) -> str:
-        """What people call an element, or the name of the port and its indices."""
+        """Name of an element: its label, or the name of the port and its indices."""
         if self.labels:
             return self.labels[k]
         return "_".join([self.name, *map(str, np.unravel_index(k, self.shape))]) if self.shape else self.name
 
 
 def printable_ascii(text: str) -> str:
-    """A name as it stands in a comment of any language: one line of printable ASCII that ends no comment.
+    """Name for a comment of any language: one line of printable ASCII that does not end the comment.
 
     Examples
     --------

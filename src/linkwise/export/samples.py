@@ -34,14 +34,14 @@ LIBRARY = 4.0
 
 @dataclass(frozen=True)
 class Bounded:
-    """A computed value, and how far the exact one is away at most."""
+    """A computed value, and the bound of its error."""
 
     value: float
     error: float
 
 
 def bounded(tape: Tape, point: Sequence[float] | FloatArray, precision: str = "double") -> list[Bounded]:
-    """Compute a tape, and bound what rounding does to it.
+    """Evaluate a tape with bounds of the rounding errors.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _quotient(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
 
 
 def _angle(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    """By the distance from the origin; infinite where rounding can lead across the cut behind it."""
+    """Error bound of an angle by the distance from the origin; infinite if rounding may cross the branch cut."""
     radius, off = math.hypot(*x), math.hypot(*e)
     crosses = x[1] - e[1] <= 0 and 0 < e[0] >= abs(x[0])
     return (off / (radius - off) if off < radius and not crosses else math.inf if off else 0.0), LIBRARY
@@ -118,7 +118,7 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class Samples:
-    """What goes in, what should come out, and how far it may be off.
+    """Test samples: inputs, expected outputs, and tolerances.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Samples:
 
     @property
     def tell(self) -> bool:
-        """Whether anything can be compared: some number is one, and rounding does not decide which; or there are none."""
+        """True if something can be compared: some expected value is finite with a finite tolerance; or there are none."""
         return not self.wanted.size or bool((~np.isnan(self.wanted) & np.isfinite(self.allowed)).any())
 
 
@@ -219,7 +219,7 @@ def _inputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
 
 
 def _point(tape: Tape, draw: np.random.Generator, kept: dict[str, FloatArray]) -> FloatArray:
-    """One configuration; parameters are positive, so that masses and lengths are."""
+    """One configuration; parameters are positive, as masses and lengths are."""
     parts = []
     for name, shape in tape.inputs.items():
         ends = (0.25, 2.0) if name == PARAMETERS else (-2.0, 2.0)
@@ -229,6 +229,6 @@ def _point(tape: Tape, draw: np.random.Generator, kept: dict[str, FloatArray]) -
 
 
 def _with_bounds(tape: Tape, point: FloatArray, precision: str) -> tuple[FloatArray, FloatArray]:
-    """The point, and how far a computation in a precision and the gufunc can be apart."""
+    """The point, and the greatest difference between a computation in a precision and the gufunc."""
     pairs = zip(bounded(tape, point, precision), bounded(tape, point), strict=True)
     return point, np.array([here.error + there.error for here, there in pairs])

@@ -1,4 +1,4 @@
-"""How many operations a graph takes."""
+"""Number of operations of a graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EFFORT = {"neg": 0, "div": 4, "sqrt": 5, "sin": 8, "cos": 8, "atan2": 20}
 
 
 def effort(operations: Iterable[Expr]) -> int:
-    """What operations take, in additions and multiplications.
+    """Cost of operations, in additions and multiplications.
 
     Examples
     --------

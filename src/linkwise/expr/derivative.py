@@ -123,7 +123,7 @@ def pullback(outputs: Sequence[Any], weights: Sequence[Any], variables: Sequence
 
 
 def _regions(nodes: Sequence[Expr], ends: Sequence[Expr]) -> dict[Expr, Any]:
-    """Where each node, operands first, enters the results: a scalar that is greater than 0 there; left out: everywhere.
+    """Region of each node, operands first, in which it affects the results: a positive scalar there; omitted for everywhere.
 
     The ends, results and variables, count everywhere: there what comes from a smaller region is set to 0 outside of it.
     """

@@ -37,7 +37,7 @@ class Rule:
     where: str = ""
 
     def fits(self, kinds: Sequence[str]) -> bool:
-        """Whether it looks at operands of these kinds."""
+        """True if it applies to operands of these kinds."""
         return all(wanted in ("*", kind) for wanted, kind in zip(self.kinds.split(), kinds, strict=True))
 
 
@@ -58,7 +58,7 @@ def _neg(x: Expr) -> Expr:
 
 
 def _has_exact_inverse(x: Expr) -> bool:
-    """Whether a number is a power of two whose inverse is one too, and neither infinite nor subnormal."""
+    """True if a number is a power of two whose inverse is one too, and neither infinite nor subnormal."""
     return 1e-300 < abs(x.value) < 1e300 and abs(math.frexp(x.value)[0]) == 0.5
 
 

@@ -1,4 +1,4 @@
-"""From sampled joint positions to velocities and accelerations; the low-pass filter that shifts nothing in time."""
+"""Velocities and accelerations from sampled joint positions; the zero-phase low-pass filter."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _by_steps(name: str, tree: Tree, q: Array, *motion: Array, link: int | str, 
 
 @looped("frame_velocity_derivatives", path=True)
 def frame_velocity_derivatives_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
-    """What a step of each joint changes in the velocity, and that of each velocity."""
+    """Compute the derivatives from the motion subspaces of the joints, and from what steps of these change."""
 
     def columns(motion: Array, steps: Sequence[Array]) -> tuple[Array, Array]:
         column, by_q = steps[0], steps[1]
@@ -125,10 +125,10 @@ def frame_velocity_derivatives_in_steps(sweeps: Sweeps, *, frame: str = "world")
 
 @looped("frame_acceleration_derivatives", path=True)
 def frame_acceleration_derivatives_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
-    """The same of the acceleration of the frame's origin, and of the angular one.
+    """Compute the derivatives of the acceleration of the frame's origin and of the angular one, from those of spatial ones.
 
     S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
-    algebra", 2022, has what steps of the joints do to spatial ones.
+    algebra", 2022.
     """
 
     def columns(motion: Array, steps: Sequence[Array]) -> tuple[Array, Array, Array]:
@@ -146,12 +146,12 @@ def frame_acceleration_derivatives_in_steps(sweeps: Sweeps, *, frame: str = "wor
 
 
 def _turned(turning: Array, motion: Array) -> Array:
-    """What a turn of a frame does to a motion (6,) with it, in the axes of the world."""
+    """Change of a motion (6,) per turn of its frame, in the axes of the world."""
     return np.concatenate([cross(turning, motion[:3]), cross(turning, motion[3:])])
 
 
 def _changes(sweeps: Sweeps, frame: str, tables: Sequence[str], columns: Callable[..., Sequence[Array]]) -> None:
-    """Write into tables (6, nv) the columns that there are for each joint.
+    """Write the columns of each joint into tables (6, nv).
 
     ``columns(motion, steps)`` has the velocity and the spatial acceleration (12,) of the frame, and of a freedom its motion
     subspace, what a step of it adds to both (see `linkwise.kinematics.body_motion.StepEffect`), and the rate of that motion

@@ -33,7 +33,7 @@ Parts: TypeAlias = Mapping[str, Callable[..., FloatArray]]
 
 @dataclass(frozen=True)
 class Composition:
-    """How an algorithm is put together.
+    """Composition of an algorithm from others.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ COMPOSITIONS: dict[str, Composition] = {}
 def composed(
     *parts: str, on: Mapping[str, Callable[[Tree], Tree]] | None = None, facts: tuple[str, ...] = (), **fixed: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare that the algorithm of the function's name is put together of others; see `Composition`."""
+    """Register the composition of the algorithm with the function's name; see `Composition`."""
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         COMPOSITIONS[function.__name__] = Composition(parts, function, on or {}, facts, fixed)
@@ -76,7 +76,7 @@ def composed(
 
 
 def _held(tree: Tree) -> Tree:
-    """On a base that is a free body, springs on joints and between links left out."""
+    """The mechanism with a floating base, without springs on joints and between links."""
     return tree.replace(floating=True, loops=(), springs=[x for x in tree.springs if isinstance(x, ConstantForce)])
 
 
@@ -94,7 +94,7 @@ def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
 
 
 def _units(parts: Parts, q: FloatArray) -> FloatArray:
-    """Unit speeds (nv, nv)."""
+    """Unit velocities (nv, nv)."""
     return np.eye(parts["jacobian"](q[:1]).shape[-1], dtype=q.dtype)
 
 
@@ -132,20 +132,20 @@ def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray
 
 @composed("jacobian", "momentum", about="com")
 def centroidal_momentum_matrix(parts: Parts, q: FloatArray) -> FloatArray:
-    """The momenta at unit speeds."""
+    """Momenta at unit velocities."""
     return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts, q)), -1, -2)
 
 
 @composed("centroidal_momentum_derivatives")
 def centroidal_momentum_matrix_dot(parts: Parts, q: FloatArray, qd: FloatArray) -> FloatArray:
-    """The derivative of A_dot qd by qd holds that of A qd by q beside A_dot."""
+    """A_dot: the derivative of A_dot qd by qd, less that of A qd by q."""
     by_q, _, by_qd, _ = parts["centroidal_momentum_derivatives"](q, qd, np.zeros_like(qd))
     return np.asarray(by_qd - by_q)
 
 
 @composed("inverse_dynamics", on={"inverse_dynamics": _held}, facts=("floating",))
 def base_wrench(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatArray, *, floating: bool) -> FloatArray:
-    """The first six efforts of the mechanism whose base is held."""
+    """First six efforts of the mechanism with a base that floats."""
     if not floating:
         q, qd, qdd = (
             np.concatenate([np.broadcast_to(still.astype(x.dtype), (*x.shape[:-1], still.size)), x], axis=-1)
@@ -156,20 +156,20 @@ def base_wrench(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatArray, *,
 
 @composed("regressor", facts=("nv",))
 def gravity_regressor(parts: Parts, q: FloatArray, *, nv: int) -> FloatArray:
-    """At rest."""
+    """Regressor at rest."""
     still = np.zeros(nv, dtype=q.dtype)
     return parts["regressor"](q, still, still)
 
 
 @composed("regressor", on={"regressor": _weightless})
 def momentum_regressor(parts: Parts, q: FloatArray, qd: FloatArray) -> FloatArray:
-    """Accelerations in the place of velocities, without gravity."""
+    """Regressor without gravity and velocities, for accelerations qd."""
     return parts["regressor"](q, np.zeros_like(qd), qd)
 
 
 @composed("inverse_dynamics", "gravity_torque", "spring_torque", on={"inverse_dynamics": _bare})
 def path_dynamics(parts: Parts, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> tuple[FloatArray, ...]:
-    """Of bodies alone, and at rest."""
+    """Efforts of bodies alone, of accelerations dq and of motions dq, ddq; efforts at rest."""
     still, efforts = np.zeros_like(dq), parts["inverse_dynamics"]
     return efforts(q, still, dq), efforts(q, dq, ddq), parts["gravity_torque"](q) + parts["spring_torque"](q, still)
 
@@ -202,7 +202,7 @@ def analytic_jacobian_dot(parts: Parts, q: FloatArray, qd: FloatArray, *, orient
 
 @cache
 def _turning(orientation: str) -> Kernel:
-    """From a rotation and an angular velocity the rates of an orientation's coordinates per angular velocity, and theirs."""
+    """Kernel of the derivatives of an orientation's coordinates by the angular velocity, and of their rates."""
 
     def turning(rotation: Array, omega: Array) -> tuple[Array, Array]:
         values = np.asarray(RATES[orientation](rotation), dtype=object)
@@ -253,7 +253,7 @@ class ComposedKernel(LoopedKernel):
 
 
 def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
-    """The kernel of an algorithm that is put together; None where one of its parts is straight-line code.
+    """Kernel of a composed algorithm; None if one of its parts is straight-line code.
 
     Raises
     ------

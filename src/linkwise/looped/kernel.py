@@ -45,7 +45,7 @@ Kinds: TypeAlias = tuple[RowKind, ...]
 
 
 def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
-    """The machine code of an algorithm in steps, and what must be known of it, from the disk where that is kept.
+    """Machine code and layout of an algorithm in steps, from the disk cache if present.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool, trac
 
 @cache
 def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
-    """The same of a declaration; steps from outside the package, whose text no key holds, are recorded in each process.
+    """As `code_of` for a declaration; steps from outside the package, whose text is not in the key, are always recorded.
 
     Of joint types from outside the key holds the arithmetic, which is all that steps take of them.
     """
@@ -75,7 +75,7 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
 
 
 def code_by_key(key: str | None, record: Callable[[], LoopedProgram], *, apart: bool = True) -> LoopedCode:
-    """The machine code of a program, whose layout the disk knows by a key, or else from now on; `apart` see `LoopedCode`."""
+    """Machine code of a program by key, with its layout from the disk cache or recorded now; `apart`: see `LoopedCode`."""
     recorded = Lazy(record)
     kept = None if key is None else disk.load(key)
     try:
@@ -131,7 +131,7 @@ class LoopedKernel(Kernel):
         )
 
     def _declare(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], length: int) -> None:
-        """Set all but what computes; `length` is about how many operations a configuration takes."""
+        """Set all attributes other than the code; `length` is the approximate number of operations of a configuration."""
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -175,7 +175,7 @@ def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Loo
 
 
 def variants_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The values of what changes the steps: options, whether rotors are carried, and whether joints have springs."""
+    """Values that change the steps: options, whether rotors are carried, and whether joints have springs."""
     rotors = _free(tree).memo("sweeps", "rotors", lambda: bool(moving_bodies(_free(tree)).rotors))
     values = {**declared.options, **options, "rotors": rotors, "springs": bool(_free(tree).force_terms)}
     values["turning"] = bool(turning_rotors(_free(tree)))
@@ -195,7 +195,7 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
 
 
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
-    """The gufunc; where joints follow others what spreads and gathers around it."""
+    """The gufunc, with the mapping of mimic joints around it if there are any."""
     if tree.coupled:
         computed = Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
         return python_gufunc(kernel.tape, computed, kernel.doc)
@@ -268,17 +268,17 @@ class CoupledAcceleration:
 
 
 def solved(mass: FloatArray, right: FloatArray) -> FloatArray:
-    """The solutions (..., nv, k) for mass matrices (..., nv, nv), NaN for those that are singular, and their matrices too."""
+    """Solve with mass matrices (..., nv, nv): (..., nv, k), NaN for those that are singular, which become NaN themselves."""
     try:
         return np.linalg.solve(mass, right)
-    except np.linalg.LinAlgError:  # (for one of them NumPy leaves all rows)
+    except np.linalg.LinAlgError:  # (NumPy drops all rows for a singular one)
         with np.errstate(invalid="ignore"):
             mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
         return np.linalg.solve(mass, right)
 
 
 class _Spread:
-    """From coordinates to those of all joints, and back: each of these depends on one of those."""
+    """Maps independent coordinates to those of all joints, and back, for mimic joints."""
 
     def __init__(self, couplings: Coupling) -> None:
         rows = couplings.spread
@@ -331,7 +331,7 @@ CONSTANT = ("coriolis_matrix", "_derivatives")
 
 
 def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
-    """Why an algorithm does not loop over the bodies of a mechanism; empty where it can."""
+    """Reason why an algorithm cannot loop over the bodies of a mechanism; empty if it can."""
     name, steps = declared.name, LOOPED.get(declared.name)
     if steps is None:
         return f"{name} is not written in steps"
@@ -408,7 +408,7 @@ def body_count(tree: Tree) -> int:
 
 
 def programs() -> list[tuple[str, tuple[tuple[str, Any], ...], bool]]:
-    """All programs there are, as `code_of` takes them."""
+    """All programs, as arguments of `code_of`."""
     choices: dict[str, Sequence[Any]] = {"frame": ("world", "body"), "about": ("origin", "com"), "rotors": (False, True)}
     choices |= {"springs": (False, True), "turning": (False,)}  # (motors of joints with quaternions are rare)
     result = []

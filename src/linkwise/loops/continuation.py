@@ -42,7 +42,7 @@ Counts = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class BranchFollower:
-    """How positions are followed: the closure equations, the compiled step, and the places of what drives and follows."""
+    """Continuation of positions: closure equations, compiled step, and indices of driven and passive coordinates."""
 
     task: LoopEquations
     step: Step
@@ -67,7 +67,7 @@ class BranchFollower:
         return q, reasons, error, taken
 
     def _farther(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
-        """What one step does not reach: close the start where it is open, then go on in as many steps as it takes."""
+        """Continue where one step fails: close the start if it is open, then take as many steps as necessary."""
         q, taken = start.copy(), np.zeros(len(u), dtype=np.intp)
         reasons = np.full(len(u), _WALK, dtype=np.intp)
         opened = np.flatnonzero(~(self.task.error(start) <= NEARLY))
@@ -95,7 +95,7 @@ class BranchFollower:
         return q, reasons, taken
 
     def _walked(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
-        """Follow the branch of closed starts as far as it goes."""
+        """Follow the branch of closed starts as far as it continues."""
         q, count = start.copy(), len(u)
         first = start[:, self.task.shift + self.driven]
         length = (np.abs(u - first) / self.task.columns[self.driven]).max(axis=-1)
@@ -152,7 +152,7 @@ class BranchFollower:
         return positions, np.isfinite(positions[:, 0])
 
     def _at_end(self, u: FloatArray, q: FloatArray) -> tuple[FloatArray, Counts]:
-        """The end of a branch itself, where Newton's method is slow: NaN where it is not what was asked for."""
+        """End of a branch, where Newton's method is slow: NaN unless it matches the target."""
         held = self._at(u, q)
         closed, error, taken = closed_near(self.task, held, self.passive)
         same = closed[:, self.task.shift + self.driven] == held[:, self.task.shift + self.driven]

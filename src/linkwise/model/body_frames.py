@@ -1,4 +1,4 @@
-"""Frames of moving bodies: where each stands on its parent, and where each link stands on the body that carries it.
+"""Frames of moving bodies: their placement on the parent, and the placement of each link on its body.
 
 How they are chosen is described in `linkwise.model.body`.
 """
@@ -189,7 +189,7 @@ def _dot(a: Array, b: Array) -> Array:
 
 
 def _reframing_of_symbols(axis: Array, origin: Array) -> FloatArray:
-    """The same as far as it is known whatever the values of the symbols: else the frame stays as it was described."""
+    """As `_reframing`, as far as known for all values of the symbols; otherwise the frame is unchanged."""
     gamma, delta = 0.0, origin[2]
     if has_symbols(axis):
         if any_nonzero(axis[0]) or any_nonzero(origin[1]):

@@ -1,4 +1,4 @@
-"""A closed loop: what two links of the tree must do together."""
+"""A closed loop: a constraint between two links of the tree."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Loop(CheckedRecord):
         return f"Loop({self.kind!r}, {self.first!r}, {self.second!r}{named})"
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Loop:
-        """The same loop with numbers, or other expressions, put in for symbols; checked again."""
+        """Replace symbols by numbers or other expressions and validate again."""
         first, second = (substituted(frame, numbers) for frame in (self.first_frame, self.second_frame))
         return Loop(self.kind, self.first, self.second, first, second, self.name)
 

@@ -129,7 +129,7 @@ GROUPS = ("inertial", "lengths", "gravity", "motors")
 
 
 class Symbolizer:
-    """Puts symbols of standard names for numbers, and keeps what each stands for.
+    """Replaces numbers by symbols of standard names, and records their values.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class Symbolizer:
         return results
 
     def _number(self, name: str, value: Any, zeros: bool = False) -> Any:
-        """A symbol for a number, but for zero; what is an expression already stays."""
+        """Replace a nonzero number by a symbol; expressions are unchanged."""
         if isinstance(value, Expr) or not (value or zeros):
             return value
         if name in self.taken or self.values.setdefault(name, float(value)) != value:

@@ -1,4 +1,4 @@
-"""Which motor drives which joint coordinate, and which link carries its rotor."""
+"""Assignment of motors to joint coordinates, and of rotors to carrying links."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from linkwise.parameter_sweep.sweep import Sweep
 
 
 def claim(path: Path, settings: Mapping[str, Any]) -> None:
-    """Note in a file what its folder is for; refuse a folder that is for something else.
+    """Record in a file the purpose of its folder; reject a folder with another purpose.
 
     Of several that come at once one makes the file, and the others read it.
 
@@ -91,7 +91,7 @@ def _is_new(path: Path, text: str) -> bool:
 
 @contextmanager
 def alone(path: Path) -> Generator[None]:
-    """Hold a file that is there, so that no other process does; the system lets go of it when this process ends.
+    """Lock an existing file against other processes; the system releases it when this process ends.
 
     Raises
     ------

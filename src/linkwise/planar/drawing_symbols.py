@@ -21,7 +21,7 @@ BELOW, BODY, JOINT, FRAME, WORDS = 1.0, 2.0, 4.0, 5.0, 7.0
 
 
 def body(axes: Any, polygon: FloatArray, fill: Any, *, hatched: bool = False, faint: bool = False) -> None:
-    """Fill a polygon (m, 2), with a thin outline; what never moves is hatched, what is only a trace is faint."""
+    """Fill a polygon (m, 2), with a thin outline; fixed bodies are hatched, traces are faint."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 

@@ -1,4 +1,4 @@
-"""Which limit binds where in a time-optimal motion: speed along the path, and the share of each limit that is taken."""
+"""Active limits of a time-optimal motion: velocity along the path, and the used share of each limit."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _end_of_comment(text: str, place: int, line: int) -> int:
 
 
 class _Reader:
-    """Reads definitions one after the other, and keeps what is defined."""
+    """Reads definitions one after the other, and stores them."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens, self.place, self.depth, self.nesting = tokens, 0, 0, 0
@@ -130,7 +130,7 @@ class _Reader:
         self.items: dict[str, dict[int, list[Any]]] = {"Link": {}, "Motor": {}}
 
     def lists(self) -> tuple[list[list[Any]], list[list[Any]]]:
-        """All of the text."""
+        """Parse the whole text."""
         while self._skip("line", ";").kind != "end":
             self._definition()
         links, motors = (

@@ -85,7 +85,7 @@ def rt_jacobn(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
 
 
 def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yoshikawa") -> FloatArray:
-    """How far from singular a configuration is: 0 where it is.
+    """Manipulability of a configuration: 0 at a singular one.
 
     Parameters
     ----------

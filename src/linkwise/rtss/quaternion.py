@@ -1,4 +1,4 @@
-"""The quaternion object of the Robotics Toolbox for Scilab, and what is done with two of them."""
+"""The quaternion object of the Robotics Toolbox for Scilab, and its operations."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
 
     @property
     def r(self) -> FloatArray:
-        """The rotation (3, 3) of the quaternion made one of length 1."""
+        """Rotation (3, 3) of the normalized quaternion."""
         return rt_q2tr(self)[:3, :3].copy()
 
     @property
@@ -196,7 +196,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
 
 
 def rt_q2tr(q: rt_quaternion) -> FloatArray:
-    """Transform (4, 4) of a quaternion, of any length but zero: it is made one of length 1 on the way.
+    """Transform (4, 4) of a quaternion of any nonzero length, which is normalized.
 
     Mended: the original gives a matrix that is not a rotation where the length is not 1.
 

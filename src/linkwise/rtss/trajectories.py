@@ -104,7 +104,7 @@ def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArr
 
 
 def rt_trinterp(T0: npt.ArrayLike, T1: npt.ArrayLike, r: npt.ArrayLike) -> FloatArray:
-    """Pose on the way from one to another: on the straight line, turned about the one axis in the ratio r.
+    """Interpolated pose: on the straight line, rotated about the common axis in the ratio r.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def rt_oa2tr(o: npt.ArrayLike, a: npt.ArrayLike) -> FloatArray:
 
 
 def rt_trnorm(T: npt.ArrayLike) -> FloatArray:
-    """Transforms (..., 4, 4) with the rounding errors taken out of their rotations.
+    """Transforms (..., 4, 4) with orthonormalized rotations.
 
     The z axis keeps its direction, the y axis its plane with z. The last row becomes 0 0 0 1.
 
@@ -214,7 +214,7 @@ def rt_tr2rot(T: npt.ArrayLike) -> FloatArray:
 
 
 def rt_ishomog(x: Any, valid: bool = False) -> bool:
-    """Whether something is a homogeneous transform: a 4 x 4 matrix of numbers, whatever numbers they are.
+    """True for a homogeneous transform: a 4 x 4 matrix of numbers, with any values.
 
     Parameters
     ----------
@@ -541,7 +541,7 @@ def rt_tr2jac(T: npt.ArrayLike) -> FloatArray:
 
 
 def rt_ftrans(T: npt.ArrayLike, F: npt.ArrayLike) -> FloatArray:
-    """Force and moment (..., 6) on a body, taken from one frame to another on it.
+    """Force and moment (..., 6) on a body, transformed from one frame to another on it.
 
     With T = T_a_b, F acts at the origin of a, in the axes of a; the result acts alike at the origin of b, in the axes of b.
 

@@ -62,7 +62,7 @@ class Watchdog:
             self._written[name] = self._clock()
 
     def look(self) -> None:
-        """Set to zero what has not been written for too long; then it is left alone until it is written again."""
+        """Set inputs to zero that have not been written for too long, once until they are written again."""
         if not self._written:
             return
         now = self._clock()

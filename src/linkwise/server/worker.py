@@ -62,7 +62,7 @@ async def _served(serve: object, settings: ServerSettings) -> None:
 
 
 def _line() -> bytes:
-    """The first line of standard input; read without a buffer, since a thread goes on reading it until the end."""
+    """Read the first line of standard input, without a buffer, as a thread reads the remaining input."""
     pieces = [b""]
     while not pieces[-1].endswith(b"\n"):
         pieces.append(os.read(_STDIN, 65536))

@@ -1,4 +1,4 @@
-"""Forces and impulses of contacts with dry friction: which contacts open, slide or stick, several at once."""
+"""Forces and impulses of contacts with dry friction: opening, sliding or sticking of several contacts at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ITERATIONS, AHEAD, DIRECTIONS = 200, 10, 40
 
 @dataclass(frozen=True)
 class Cone:
-    """Where the force of a contact may lie.
+    """Friction cone of a contact.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Cone:
         return np.asarray(value - (self.normal @ value) * self.normal)
 
     def edges(self) -> list[FloatArray]:
-        """Vectors whose sums with weights >= 0 lie in the cone: all of it, or where `steepest` begins."""
+        """Vectors whose nonnegative combinations lie in the cone: all of it, or its part at `steepest`."""
         if self.direction is not None:
             return [self.normal - self.friction * self.direction]
         if len(self.normal) == 1 or self.friction == 0.0:
@@ -67,7 +67,7 @@ class Cone:
         return self.normal - self.friction * across / size if size else None
 
     def slide(self, value: FloatArray) -> float:
-        """What a motion (3,) that obeys Coulomb's law has along the normal less than one orthogonal to its force."""
+        """Deficit of the normal component of a motion (3,) by Coulomb's law against one orthogonal to its force."""
         if self.direction is not None:
             return float(self.friction * (self.direction @ value))
         return 0.0 if np.isinf(self.friction) else float(self.friction * np.linalg.norm(self.across(value)))
@@ -176,7 +176,7 @@ def _least(
 
 
 def still_rows(cones: Sequence[Cone], size: int) -> FloatArray:
-    """What does not move (rows, k) at contacts that stand: along the normal, and in the plane where they do not slide."""
+    """Rows (rows, k) of contacts at rest without motion: along the normal, and in the plane where they do not slide."""
     identity = np.eye(size)
     rows = [
         cone.normal[None] @ identity[cone.rows]

@@ -55,7 +55,7 @@ class UnilateralLaws:
 
     @classmethod
     def of(cls, plant: Plant) -> UnilateralLaws:
-        """Those of a mechanism, from its motors and end stops."""
+        """Build the laws of a mechanism, from its motors and end stops."""
         tree = plant.tree
         first = tree.nv - tree.n
         forward, backward, upward, downward = np.zeros((4, tree.nv))
@@ -82,7 +82,7 @@ class UnilateralLaws:
 
     @property
     def dry(self) -> npt.NDArray[np.bool_]:
-        """Where there is Coulomb friction (nv,)."""
+        """Mask of Coulomb friction (nv,)."""
         return np.asarray((self.upward != 0) | (self.downward != 0))
 
     def slipping(self, direction: FloatArray) -> FloatArray:
@@ -92,7 +92,7 @@ class UnilateralLaws:
 
 @dataclass(frozen=True)
 class Mode:
-    """What holds from one event to the next.
+    """State of friction and stops between two events.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Mode:
 
 
 class HybridRollout(ModalRollout):
-    """One initial state carried through all instants, from event to event.
+    """Integration of one initial state through all instants, from event to event.
 
     Between events each coordinate with Coulomb friction slips one way or is held, and so is one that rests against a stop.
     A held joint breaks away at its greatest friction at rest, and slips against its Coulomb friction.
@@ -151,7 +151,7 @@ class HybridRollout(ModalRollout):
         return qdd[0], (qdd[1:] - qdd[0]).T / unit
 
     def _efforts(self, mode: Mode, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """What friction and stops do (nv,)."""
+        """Efforts of friction and stops (nv,)."""
         efforts = self.laws.slipping(mode.direction)
         if len(mode.held):
             qdd, per_unit = self._response(q, qd, tau + efforts, mode.held)
@@ -172,7 +172,7 @@ class HybridRollout(ModalRollout):
     # ── events ────────────────────────────────────────────────────────────────────────────────────
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
-        """What ends a mode: its kind, the velocity, and the function that falls to zero."""
+        """Events that end a mode: kind, velocity, and a function that falls to zero."""
         held, event = set(mode.held.tolist()), partial(self._falling, nq=self.nq, begin=begin)
 
         def margin(k: int) -> Any:
@@ -215,7 +215,7 @@ class HybridRollout(ModalRollout):
         return q, qd, mode, min(steps) if steps else None
 
     def _resting(self, qd: FloatArray) -> npt.NDArray[np.intp]:
-        """The velocities that are zero, and may be held there."""
+        """Velocities that are zero, and may stick there."""
         return np.array(
             [i for i in range(self.nv) if qd[i] == 0.0 and (self.laws.dry[i] or i in self.stopped)], dtype=np.intp
         )

@@ -52,7 +52,7 @@ ABOUT_SLOW = 1e-6
 
 @dataclass(frozen=True)
 class Stance:
-    """What holds from one event to the next.
+    """Contact state between two events.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Stance:
 
 
 class GroundRollout(ModalRollout):
-    """One initial state carried through all instants, from landing to lift-off.
+    """Integration of one initial state through all instants, from landing to lift-off.
 
     At each event the next mode follows from the complementarity of forces and accelerations under Coulomb's law, `coulomb`
     (F. Pfeiffer, Ch. Glocker, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), and velocities after impacts
@@ -121,7 +121,7 @@ class GroundRollout(ModalRollout):
         return forces
 
     def _room(self, forces: FloatArray, mode: Stance) -> float:
-        """How far the least pressed contact is pressed, or the one nearest to sliding is from it, N."""
+        """Smallest normal force, or margin of sliding, of the contacts, N."""
         pressures = self.ground.along(forces, mode.standing).values()
         sticking = (name for name in mode.standing if name not in mode.sliding)
         return min([*pressures, *(self.ground.margin(forces, mode.standing, name) for name in sticking)])
@@ -188,7 +188,7 @@ class GroundRollout(ModalRollout):
         return [*events, ("give", None, event(holding))] if mode.shared else events
 
     def _left(self, mode: Stance, forces: FloatArray, tau: FloatArray, q: FloatArray, qd: FloatArray) -> tuple[float, float]:
-        """The greatest acceleration of what should have none under some forces (k,), and of the contacts without forces."""
+        """Greatest acceleration that should be zero under some forces (k,), and the acceleration scale without forces."""
         jac = self.contacts.jacobian(q, mode.standing)
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
         rows = still_rows(self._cones(mode.standing, mode.sliding), len(free))
@@ -196,7 +196,7 @@ class GroundRollout(ModalRollout):
         return float(np.abs(motion).max(initial=0.0)), self._size(free)
 
     def _size(self, rates: FloatArray) -> float:
-        """What accelerations (k,) are compared with, m/s2: the greatest, or gravity."""
+        """Acceleration scale, m/s2: the greatest of the accelerations (k,) and gravity."""
         gravity = float(np.linalg.norm(self.plant.tree.gravity))
         return max(float(np.abs(rates).max(initial=0.0)), gravity or 1.0)
 
@@ -234,7 +234,7 @@ class GroundRollout(ModalRollout):
         return q, qd, self.stance, hop
 
     def _still(self, q: FloatArray, qd: FloatArray, stance: Stance, occurred: Any) -> FloatArray:
-        """The velocities without what integration has left at contacts that stand, or slide from rest on."""
+        """Remove integration errors from velocities at contacts that stick, or slide from rest."""
         jac = self.contacts.jacobian(q, stance.standing)
         speeds = self.contacts.by_name(jac @ qd, stance.standing)
         moving = {
@@ -253,7 +253,7 @@ class GroundRollout(ModalRollout):
         return np.asarray(qd - response @ np.linalg.lstsq(rows @ response, rows @ qd, rcond=DEPENDENT)[0])
 
     def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any) -> Stance | None:
-        """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
+        """Determine which of the touching contacts stay, and which of these slide; None if no forces are possible."""
         jac = self.contacts.jacobian(q, standing)
         speeds = self.contacts.by_name(jac @ qd, standing)
         sliding = {}
@@ -299,7 +299,7 @@ class GroundRollout(ModalRollout):
     def _impact(
         self, time: float, q: FloatArray, qd: FloatArray, tau: FloatArray, touching: list[str], landed: list[str]
     ) -> tuple[FloatArray, float | None]:
-        """The velocities after contacts have landed, and how long the shortest rebound about takes."""
+        """Velocities after the impact of landing contacts, and the approximate duration of the shortest rebound."""
         jac = self.contacts.jacobian(q, touching)
         arriving = self.ground.along(jac @ qd, touching)
         if not any(arriving[name] < 0.0 for name in landed):
@@ -328,7 +328,7 @@ class GroundRollout(ModalRollout):
     def _after(
         self, time: float, q: FloatArray, qd: FloatArray, touching: list[str], restitution: float, rates: Any = None
     ) -> FloatArray:
-        """The velocities (nv,) after an impact, or, with accelerations without contacts, after friction jams what slides.
+        """Velocities (nv,) after an impact, or, with contact-free accelerations, after friction stops sliding abruptly.
 
         Then the impulse is that which a push by these accelerations calls for, however short (F. Génot, B. Brogliato, "New
         results on Painlevé paradoxes", European Journal of Mechanics A 18, 1999).
@@ -351,7 +351,7 @@ class GroundRollout(ModalRollout):
 
 
 def _slow(occurred: Any, name: str) -> float:
-    """The speed, m/s, below which a point is at rest after what has occurred."""
+    """Speed, m/s, below which a point counts as resting, given what occurred."""
     if ("stick", name) in occurred:  # (it has turned back, slower than the direction of its friction is known)
         return TURNING
     return ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW

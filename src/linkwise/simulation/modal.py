@@ -21,7 +21,7 @@ PATIENCE, LEAST = 1000, 1e-9
 
 
 class UnsolvedError(Exception):
-    """There is no next mode; its arguments are the time, s, and why."""
+    """There is no next mode; its arguments are the time, s, and the reason."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Piece:
 
 
 class ModalRollout(AdaptiveRollout):
-    """One initial state carried through all instants, from event to event; a subclass says what modes there are."""
+    """Integration of one initial state through all instants, from event to event; a subclass defines the modes."""
 
     def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
         super().__init__(task, rates, law, row)
@@ -47,11 +47,11 @@ class ModalRollout(AdaptiveRollout):
 
     @abstractmethod
     def _efforts(self, mode: Any, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """What acts in a mode beside the efforts (nv,) of the motors."""
+        """Efforts in a mode besides those (nv,) of the motors."""
 
     @abstractmethod
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
-        """What ends a mode: its kind, its place, and the function that falls to zero."""
+        """Events that end a mode: kind, index, and a function that falls to zero."""
 
     @abstractmethod
     def _change(
@@ -71,7 +71,7 @@ class ModalRollout(AdaptiveRollout):
 
     @staticmethod
     def _falling(value: Any, nq: int, begin: float) -> Any:
-        """A function as SciPy wants it, which ends a mode where it falls to zero; what begins there has not fallen to it."""
+        """Event function for SciPy that falls to zero at the end of a mode; a zero at its begin does not count."""
         seen: dict[float, float] = {}
 
         def function(t: float, y: FloatArray) -> float:
@@ -95,7 +95,7 @@ class ModalRollout(AdaptiveRollout):
         return bool(goes_on and np.isfinite(self.q[following]).all())
 
     def _followed(self, first: int, following: int) -> bool:
-        """From one instant to another, mode after mode; whether it goes on."""
+        """Integrate from one instant to another, mode after mode; return False at the end of the motion."""
         times = self.task.every[first : following + 1]
         time, last, law = float(times[0]), float(times[-1]), self._law_from(first)
         begun, changes, goes_on = time, 0, True
@@ -138,7 +138,7 @@ class ModalRollout(AdaptiveRollout):
                 self.work[inside] = values[:, -1]
 
     def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
-        """What acts (R, nv) beside the efforts (R, nv) of the motors at some instants."""
+        """Efforts (R, nv) besides those (R, nv) of the motors at some instants."""
         result = np.full_like(tau, np.nan)
         for row, time in enumerate(t):
             piece = self._piece_at(float(time))
@@ -165,7 +165,7 @@ class ModalRollout(AdaptiveRollout):
         return self.pieces[k] if self.pieces and time <= self.pieces[k].end else None
 
     def _goes_on(self, solution: Any) -> bool:
-        """Keep what was watched for in a piece; whether the motion goes on."""
+        """Record the events of a piece; return False at the end of the motion."""
         latest = self._note(solution)
         for watch in self.task.events:
             if watch.terminal and sum(event.name == watch.name for event in self.events) >= watch.terminal:

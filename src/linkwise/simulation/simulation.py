@@ -217,7 +217,7 @@ def simulate(
 
 
 def _stepped(task: Task) -> Recorded:
-    """Integrate with fixed steps, as far as something is recorded."""
+    """Integrate with fixed steps until the last recorded instant."""
     torque, steps = task.torque, task.steps // task.record * task.record
     rollout = _rollout(task)
     timing: dict[str, Any] = {"start": float(task.t[0]), "step": task.step, "steps": steps, "record": task.record}
@@ -300,7 +300,7 @@ def _trajectory(task: Task, recorded: Recorded, events: tuple[Event, ...]) -> Tr
 
 @dataclass(frozen=True, eq=False)
 class ZeroOrderHold:
-    """The evaluator of a trajectory whose torque holds through each recorded interval.
+    """The evaluator of a trajectory whose torque is constant in each recorded interval.
 
     What it needs beside the record, the accelerations before the jumps, it computes when it is first called.
 
@@ -330,7 +330,7 @@ class ZeroOrderHold:
         return ZeroOrderHold(self.plant, self.t, *(array[place] for array in self._arrays))
 
     def first(self, kept: int) -> ZeroOrderHold | None:
-        """The same for the first so many instants, which know nothing of what is lost after them; None for one alone."""
+        """Restrict it to the first `kept` instants; None for a single one."""
         arrays: Any = (array[..., :kept, :] for array in self._arrays)
         return ZeroOrderHold(self.plant, self.t[:kept], *arrays) if kept > 1 else None
 

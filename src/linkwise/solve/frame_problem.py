@@ -30,7 +30,7 @@ LOOKS, ROUNDING = 3, 1e-13
 
 
 class Frames(Configuration):
-    """What equations see of a mechanism: poses of frames, and one column that stands for all columns of their Jacobians.
+    """View of a mechanism for equations: poses of frames, and one column in place of all columns of their Jacobians.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class FrameConstraint:
         return squares
 
     def moved(self, tree: Tree, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which velocities (nv,) change what the errors ask of the frames, at configurations q (N, nq)."""
+        """Mask of velocities (nv,) that change the frames of the errors, at configurations q (N, nq)."""
         tape, at = self.lacking.tape, BatchConfiguration(tree, q.T)
         used = {slot for instruction in tape.code for slot in instruction.args} | set(tape.results)
         result = np.zeros(tree.nv, dtype=bool)
@@ -233,7 +233,7 @@ class FrameProblem(ConstraintProblem):
         return np.asarray(step(q.T, dq.T, 1.0)).T
 
     def check(self, p: FloatArray, q: FloatArray) -> tuple[Any, Any, Any]:
-        """Of numbers (..., p) and q (..., nq) distance (m), angle (rad), and how many joints are outside their limits."""
+        """Distance (m), angle (rad), and number of joints outside their limits, for parameters (..., p) and q (..., nq)."""
         at, far, turned = self.at(np.moveaxis(q, -1, 0)), 0.0, 0.0
         for gain, squares in zip(self.gains(np.moveaxis(p, -1, 0)), self.squares_of_errors(at, p), strict=True):
             counts = np.asarray(gain) > 0.0  # (what has the weight zero need not hold)
@@ -246,11 +246,11 @@ class FrameProblem(ConstraintProblem):
         return [frame.errors(at, part) for frame, part in zip(self.frames, numbers, strict=True)]
 
     def rates(self, p: FloatArray, q: FloatArray) -> FloatArray:
-        """Of numbers (N, p) and q (N, nq) what a step must fulfil (N, m, nv)."""
+        """Jacobian of the step's equations (N, m, nv), for parameters (N, p) and q (N, nq)."""
         return np.moveaxis(self.stacked(self.parts(self.at(q.T), p.T), exact=True)[1], -1, 0)
 
     def moved(self) -> npt.NDArray[np.bool_]:
-        """Which velocities (nv,) the constraints depend on."""
+        """Mask of velocities (nv,) on which the constraints depend."""
         q = random_configuration(self.tree, count=LOOKS)
         return np.asarray(np.logical_or.reduce([frame.moved(self.tree, q) for frame in self.frames]))
 

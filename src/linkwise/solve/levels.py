@@ -124,7 +124,7 @@ class LevelSystem(CompiledProblem):
         return np.stack(columns, axis=-1)
 
     def settled(self, tasks: FloatArray, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Whether tasks (N, P) of one level are at rest at q (N, nq): no slope but against joint limits, and no way down."""
+        """Mark tasks (N, P) of one level that are stationary at q (N, nq), apart from joint limits, and cannot descend."""
         nv, n = len(self.units), self.problem.tree.n
         residual, rates, slope = self._of_all(tasks, q)
         joints, down = q[:, self.problem.base :], slope[:, nv - n :]
@@ -145,7 +145,7 @@ class LevelSystem(CompiledProblem):
         return residual, rates, -np.einsum("...i,...ij->...j", residual, rates)
 
     def _on_ridge(self, tasks: FloatArray, q: FloatArray, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Whether the sum of squares of tasks (N, P) curves downwards at q (N, nq) along motions (N, nv) that are free."""
+        """Mark tasks (N, P) whose sum of squares has negative curvature at q (N, nq) along the free motions (N, nv)."""
         aside = ASIDE * np.diag(self.units)
         beside = self.stepped(q[:, None], np.concatenate([aside, -aside]))
         slopes = self._of_all(tasks[:, None], beside)[2]
@@ -206,7 +206,7 @@ class StationaryLevel:
 
 
 class LevelDescent(Aim):
-    """The descent of one task through its levels; it is what is aimed at, and what is kept, too.
+    """Descent of one task through its levels, as both objective and feasible region.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ class LevelDescent(Aim):
         return np.concatenate(rows), np.where(room <= AT_BOUND, 0.0, room)
 
     def held(self, q: FloatArray, tangent: KeptRows, resting: Places) -> KeptRows:
-        """The motions during which some joints and ranges rest, besides."""
+        """Motions with some joints and ranges locked in addition."""
         joints, ranges = self._which(resting)
         rows = np.concatenate([np.eye(len(self.units))[joints], self._table(q)[ranges, 3:] * self.units])
         places = np.concatenate([tangent.places, np.full(len(joints), -1), ranges]).astype(np.intp)
@@ -342,7 +342,7 @@ class LevelDescent(Aim):
         return q if self._lacking(q, tangent)[2] <= KEPT else None
 
     def _lacking(self, q: FloatArray, tangent: KeptRows) -> tuple[FloatArray, FloatArray, float]:
-        """Rows (K, nv) of what is no longer kept, what a step must do along them (K,), and how much is lacking."""
+        """Rows (K, nv) of violated constraints, the required step along them (K,), and the violation."""
         table = self._table(q)
         low, high = table[self.ranges, 1], table[self.ranges, 2]
         over = np.flatnonzero((low > 0.0) | (high < 0.0))
@@ -360,7 +360,7 @@ class LevelDescent(Aim):
         return np.concatenate(rows), np.concatenate(lacking), gap
 
     def _bounded(self, q: FloatArray, rows: FloatArray, lacking: FloatArray) -> FloatArray:
-        """The least step (nv,) that makes up for what is lacking; joints that would pass a limit stop there."""
+        """Least-norm step (nv,) that removes the violation; joints that would pass a limit are locked there."""
         step, free = np.zeros(len(self.units)), np.ones(len(self.units), dtype=bool)
         free[self.frozen] = False
         where = self.first + self.limited
@@ -378,7 +378,7 @@ class LevelDescent(Aim):
     # ── curvature ─────────────────────────────────────────────────────────────────────────────────
 
     def curvature(self, aim: Aim, q: FloatArray, value: float, tangent: KeptRows) -> FloatArray:
-        """The second derivative (m, m) of the level along the basis, of what is kept too."""
+        """Second derivative (m, m) of the level along the basis, including the kept levels."""
         multipliers = np.asarray(np.linalg.lstsq(tangent.rows.T, -aim.slope(q) * self.units, rcond=RANK)[0])
         return self._second(q, tangent.basis, self.level, tangent.places, multipliers)
 
@@ -417,7 +417,7 @@ class LevelDescent(Aim):
         return bool((errors[counts] <= tol).all())
 
     def _at_rest(self, q: FloatArray) -> bool:
-        """Whether the level has no slope at q (nq,) along what is allowed."""
+        """True if the level is stationary at q (nq,) along the feasible motions."""
         slope = self.slope(q) * self.units
         residual, rates = self._scaled(self._table(q), self.level)
         size = float(np.linalg.norm(residual) * np.linalg.norm(rates * self.units))

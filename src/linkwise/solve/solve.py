@@ -75,7 +75,7 @@ def _part(
 
 
 def _search_on(system: CompiledProblem, tasks: FloatArray, near: Solution, tol: float, seed: int) -> None:
-    """Look much longer, within the limits, for what is met outside them, or all but met; writes what is found there."""
+    """Search longer, within the limits, for tasks solved outside them, or nearly solved; results are written in place."""
     missed = np.hypot(near.position_error / system.problem.length, near.rotation_error)
     open_tasks = np.flatnonzero((near.reason == "limit") | (~near.success & (missed < ALL_BUT)))
     if not open_tasks.size:
@@ -90,7 +90,7 @@ def _search_on(system: CompiledProblem, tasks: FloatArray, near: Solution, tol: 
 def _reasons(
     mechanism: Tree, system: CompiledProblem, tasks: FloatArray, q: FloatArray, rows_out: FloatArray, tol: float, seed: int
 ) -> npt.NDArray[np.str_]:
-    """Why configurations do not meet the constraints: what the limits have to do with it is tried without them."""
+    """Reasons of unsolved configurations; the effect of the limits is tested by solving without them."""
     nq = mechanism.nq
     hopeless = rows_out[:, nq + 1] > BEST_FIT.damping.hopeless
     reason = np.where(rows_out[:, -1] == ITERATIONS, "iterations", np.where(hopeless, "stalled", "unreachable")).astype(
@@ -216,7 +216,7 @@ def _solved_by_levels(
     tol: float,
     seed: int,
 ) -> PrioritySolution:
-    """Solve tasks with numbers (..., p) from starts (..., nq): what must hold in machine code, then level by level."""
+    """Solve tasks with parameters (..., p) from starts (..., nq): required constraints in machine code, then the levels."""
     batch, nq = tasks_given.shape[:-1], mechanism.nq
     tasks = np.ascontiguousarray(tasks_given.reshape(prod(batch), tasks_given.shape[-1]))
     starts = start.reshape(prod(batch), nq)
@@ -292,7 +292,7 @@ def solved(
 
 
 def _reached(system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> Solution:
-    """What the iteration gives for tasks in a row."""
+    """Solution of the iteration for tasks in a row."""
     count, others, settings = len(tasks), system.starts(seed), system.settings(tol)
     solution = Solution(
         np.empty(starts.shape),
@@ -334,7 +334,7 @@ def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None)
 
 
 def _usual(q0: FloatArray, system: CompiledProblem) -> bool:
-    """Whether a start needs no attention: joint coordinates alone, float64, finite and within the limits."""
+    """True for a plain start: joint coordinates only, float64, finite and within the limits."""
     n = len(system.ranges.low)
     return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
 

@@ -30,7 +30,7 @@ Row, Col = 0, 1
 
 
 class NoAxis(int):
-    """The type of `U`: a whole number as any other, that functions tell from a 3 that may stand for MATLAB's third axis."""
+    """The type of `U`: an integer that functions distinguish from a 3, which may mean MATLAB's third axis."""
 
 
 #: The coordinates of a point or vector, and the axes of a frame; `U` is the homogeneous one, and no axis.

@@ -95,7 +95,7 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
 
 
 def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, int]:
-    """The same as `_solved` for symbols, where only what can be seen is tested."""
+    """As `_solved` for symbols, with only the tests that are decidable."""
     if not _seems_inertia(J, unknown) or not _seem_actions(J, F, unknown):
         return Wp, F, NOTOK
     mask = sum(1 << k for k in range(6) if unknown[k] == 1)
@@ -105,7 +105,7 @@ def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, in
 
 @function(name="dyn_eq", codes=(2,), symbolic=_of_symbols)
 def _solved(J: MAT4, Wp: MAT4, F: MAT4, unknown: SIX) -> tuple[Array, Array, Any]:
-    """The completed matrices, or the given ones where they cannot be: one set of operations for all choices of unknowns.
+    """The completed matrices, or the given ones if they cannot be: one set of operations for all choices of unknowns.
 
     A known acceleration x is the solution of the equation 1 x = x, which takes the place of its row and column.
     """
@@ -179,7 +179,7 @@ def _by_minors(m: Array, b: Array, linear: int) -> Array:
 
 
 def _moments(m: Array, b: Array, linear: int) -> tuple[Array, Array]:
-    """What is left of m x = b when the linear part is eliminated, times the mass: matrix and right side."""
+    """Remainder of m x = b after elimination of the linear part, times the mass: matrix and right side."""
     block, right = m[linear:, linear:], b[linear:]
     if not linear:
         return block, right
@@ -212,7 +212,7 @@ def _actions_test(J: Array, F: Array, unknown: Array) -> Any:
 
 
 def _seems_inertia(J: Array, unknown: Array) -> bool:
-    """Whether nothing that can be seen of symbols speaks against J, nor against its fixing the unknown accelerations."""
+    """True unless symbols are known to contradict J as an inertia, or its determination of the unknown accelerations."""
     if all(_is_number(item) for item in J.ravel()):
         numbers = J.astype(float)
         sought = unknown[_FORCES_FIRST].astype(bool)
@@ -225,14 +225,14 @@ def _seems_inertia(J: Array, unknown: Array) -> bool:
 
 
 def _may_be_solved(J: Array, unknown: Array) -> bool:
-    """Whether the mass of symbols, and the determinant of the moments for the unknown accelerations, may not be zero."""
+    """True unless the mass, or the determinant of the moments for the unknown accelerations, is known to be zero."""
     sought = [k for k in range(6) if unknown[_FORCES_FIRST[k]] == 1]
     block, _ = _moments(spatial_inertia(J)[np.ix_(sought, sought)], np.zeros(len(sought)), sum(k < 3 for k in sought))
     return not is_zero(J[3, 3]) and not (len(block) and is_zero(determinant(block)))
 
 
 def _seem_actions(J: Array, F: Array, unknown: Array) -> bool:
-    """Whether nothing that can be seen of symbols speaks against the known entries of F."""
+    """True unless symbols are known to contradict the known entries of F."""
     if all(_is_number(item) for item in [*F.ravel(), *J.ravel()]):
         return bool(_actions_test(J.astype(float), F.astype(float), unknown.astype(float)) > 0)
     sums = [F[place] + F[place[::-1]] for k, place in enumerate(_PLACES) if unknown[k] == 1]
@@ -270,7 +270,7 @@ def _unknown(var: Any) -> FloatArray | None:
 
 
 def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
-    """The matrices as they were given, and `NOTOK`, for a whole batch."""
+    """The given matrices, and `NOTOK`, for a whole batch."""
     batch = common_batch("dyn_eq", J=J.shape[:-2], Wp=Wp.shape[:-2], F=F.shape[:-2])
     wp, f = (np.array(np.broadcast_to(value, (*batch, 4, 4))) for value in (Wp, F))
     return wp, f, np.full(batch, NOTOK) if batch else NOTOK

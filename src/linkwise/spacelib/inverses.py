@@ -71,7 +71,7 @@ def inverse_of_position(name: str, a: FloatArray, field: str = "M") -> FloatArra
 
 
 def _by_elimination(a: FloatArray) -> tuple[FloatArray, Any]:
-    """The inverse (..., n, n) of any matrix of numbers, and whether (...) there is one."""
+    """Inverse (..., n, n) of any matrix of numbers, and whether (...) it exists."""
     try:
         inverted = np.linalg.inv(a)
     except np.linalg.LinAlgError:

@@ -240,7 +240,7 @@ _EVEN = 0.8
 
 
 def rank_of(values: npt.NDArray[np.floating[Any]]) -> int:
-    """How many singular values (k,), greatest first, are not zero."""
+    """Number of singular values (k,), greatest first, that are not zero."""
     return int((values > RANK * values[0]).sum()) if values.size and values[0] > 0.0 else 0
 
 

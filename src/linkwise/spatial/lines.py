@@ -106,6 +106,6 @@ def within(*vectors: Array) -> Any:
 
 
 def blur_of(*points: Array) -> Any:
-    """How far a difference of points (3,) may be off by the rounding of their coordinates."""
+    """Error bound of a difference of points (3,) by the rounding of their coordinates."""
     squares = [inner(point, point) for point in points]
     return ROUNDING * sum((root(square) for square in squares[1:]), root(squares[0]))

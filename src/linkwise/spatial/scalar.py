@@ -63,12 +63,12 @@ def cos_sin_of_all(angles: Sequence[float]) -> tuple[FloatArray, FloatArray]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a scalar is a number, not an expression."""
+    """True if a scalar is a number, not an expression."""
     return isinstance(value, (float, int, np.floating, np.integer))
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a scalar is known to be zero."""
+    """True if a scalar is known to be zero."""
     return is_number(value) and bool(value == 0)
 
 
@@ -182,11 +182,11 @@ def greatest(a: Any, b: Any) -> Any:
 
 
 def _number_first(a: Any, b: Any) -> tuple[Any, Any]:
-    """The operands of `least` and `greatest`, which then need not ask at run time whether the first one is NaN."""
+    """Order operands of `least` and `greatest` so that the first one need not be tested for NaN at run time."""
     a, b = (float(value) if is_number(value) else value for value in (a, b))
     return (b, a) if isinstance(b, float) else (a, b)
 
 
 def _expression(*operands: Any) -> Any:
-    """The first operand that is an expression of `linkwise.expr`, None where there is none."""
+    """First operand that is an expression of `linkwise.expr`, None if there is none."""
     return next((operand for operand in operands if hasattr(operand, "apply") and hasattr(operand, "op")), None)

@@ -113,7 +113,7 @@ def total(values: Array) -> Any:
 
 
 def column(values: FloatArray, like: Array) -> FloatArray:
-    """Numbers (n,) for what is computed with arrays (n, ...) of as many dimensions as another."""
+    """Numbers (n,) with the number of dimensions of arrays (n, ...)."""
     return values.reshape(-1, *[1] * (np.ndim(like) - 1))
 
 

@@ -1,4 +1,4 @@
-"""The joints of a mechanism whose types are not this package's own, as kinds of rows."""
+"""Kinds of rows for joint types from outside the package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TracedJoints:
 
 
 def traced_joints(tree: Tree) -> TracedJoints:
-    """The joints of a mechanism, each with a coordinate of its own, whose types come from outside; found once."""
+    """Joints of a mechanism whose types come from outside the package; cached."""
     return tree.memo("sweeps", "traced joints", lambda: _find(tree))
 
 

@@ -40,7 +40,7 @@ CRAWL = 1e-6
 
 @dataclass(eq=False)
 class PathProblem:
-    """Paths over the same knots, what moves along them, and the limits of the first and second order.
+    """Paths over common knots, the mechanism, and the limits of first and second order.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class PathProblem:
         self.refusals = PathRefusals(self.path, self.mechanism, self.limits)
 
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
-        """The motions of all paths, and by what factor each was slowed."""
+        """Motions of all paths, and the factor by which each was slowed."""
         ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
         self.refusals.check_position()
         if self.stops.any():
@@ -117,7 +117,7 @@ class PathProblem:
         return Smoothed(pieces, x, path=self.path, averages=averages)
 
     def _plain_dynamics(self) -> bool:
-        """Whether all limits are of joints, and efforts are smooth along the path, but for friction."""
+        """True if all limits are of joints, and efforts are smooth along the path apart from friction."""
         if not self.dynamics:
             return True
         tree = self.mechanism
@@ -265,12 +265,12 @@ class PathProblem:
 
 
 def _excess(used: dict[str, FloatArray]) -> float:
-    """By what share a limit is exceeded at most; NaN where an effort is not a number."""
+    """Greatest relative violation of a limit; NaN if an effort is not a number."""
     return float(np.max([np.max(value) for value in used.values()])) - 1.0
 
 
 def _stuck(x: FloatArray) -> npt.NDArray[np.bool_]:
-    """In which intervals (..., N) there is no speed at either end, beside the greatest of the path."""
+    """Mask of intervals (..., N) with vanishing velocity at both ends, relative to the greatest of the path."""
     speed = np.sqrt(np.maximum(x, 0.0))
     return np.asarray(speed[..., :-1] + speed[..., 1:] <= CRAWL * speed.max(axis=-1, keepdims=True))
 

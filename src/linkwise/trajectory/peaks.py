@@ -1,4 +1,4 @@
-"""The greatest of smooth values between the places at which they are known."""
+"""Maxima of smooth values between samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACES, CLOSER = 129, 16.0
 
 
 def _weights(shares: FloatArray) -> FloatArray:
-    """What gives the values at shares (...) of an interval from those at `DENSE` (..., 17) (Trefethen 2013, theorem 5.2)."""
+    """Weights of the values at shares (...) of an interval from those at `DENSE` (..., 17) (Trefethen 2013, theorem 5.2)."""
     signs = np.where(np.arange(DENSE.size) % 2, -1.0, 1.0)
     signs[[0, -1]] *= 0.5
     apart = shares[..., None] - DENSE
@@ -39,20 +39,20 @@ _BETWEEN = _weights(np.linspace(0.0, 1.0, PLACES))
 
 
 def in_time(begin: FloatArray, end: FloatArray, parts: FloatArray) -> FloatArray:
-    """Where intervals are after parts (K,) of their times, as shares (..., K), of ds/dt (...) at both ends."""
+    """Shares (..., K) of intervals after parts (K,) of their durations, from ds/dt (...) at both ends."""
     first, both = begin[..., None], (begin + end)[..., None]
     moving = both > 0.0
     return np.where(moving, parts * (2.0 * first + (both - 2.0 * first) * parts) / np.where(moving, both, 1.0), parts)
 
 
 def greatest_sizes(values: FloatArray) -> FloatArray:
-    """The greatest sizes (..., n) of values (..., K, n); K is small, and NumPy's own loop would be over n."""
+    """Greatest magnitudes (..., n) of values (..., K, n); K is small, and NumPy's own loop would be over n."""
     sizes: FloatArray = reduce(np.maximum, np.moveaxis(np.abs(values), -2, 0))
     return sizes
 
 
 def peaks(values: FloatArray) -> FloatArray:
-    """The greatest sizes (..., n) of values (..., 17, n) at `DENSE`, and of the polynomial through them where near 1."""
+    """Greatest magnitudes (..., n) of values (..., 17, n) at `DENSE`, and of their interpolating polynomial if near 1."""
     sizes = greatest_sizes(values)
     near = (sizes > NEAR) & (sizes < BEYOND)
     if near.any():
@@ -67,13 +67,13 @@ def peaks(values: FloatArray) -> FloatArray:
 
 
 def greatest(values: FloatArray) -> FloatArray:
-    """The greatest (M,) of values (M, K, ...) at even places, or of the parabola through three about the greatest."""
+    """Greatest (M,) of values (M, K, ...) at uniform places, or of the parabola through the greatest and its neighbours."""
     values = values.reshape(*values.shape[:2], -1)
     return np.asarray(np.maximum(values.max(axis=1), _parabola(values)[2]).max(axis=-1))
 
 
 def _parabola(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The parabola through the greatest of values (M, K, ...) and its neighbours.
+    """Parabola through the greatest of values (M, K, ...) and its neighbours.
 
     Its middle place (M, ...), how many places from there it is greatest, and that value; 0 and minus infinity where that is
     not between the three.

@@ -98,7 +98,7 @@ class Cells:
         return 0.5 * (low + high)
 
     def improve(self, rng: np.random.Generator, rounds: int) -> None:
-        """Try changes of what the cells hold, most at the edges of what is reached, and what is held beside them."""
+        """Vary the postures of the cells, mostly at the edges of the reached region, and the neighbouring ones."""
         for _ in range(rounds):
             held = self.reached
             if not held.size:
@@ -117,7 +117,7 @@ class Cells:
     # ── what is covered ───────────────────────────────────────────────────────────────────────────
 
     def covered(self) -> tuple[FloatArray, Places]:
-        """For each cell (arrays of the grid's shape), with the first joint turned through its range, what is best there.
+        """Best value of each cell (arrays of the grid's shape), with the first joint rotated through its range.
 
         Returns its manipulability, -inf where nothing is reached, and in which cell (flat) its posture is kept; -1 in none.
         """
@@ -132,7 +132,7 @@ class Cells:
         return value, kept
 
     def missed(self, q: FloatArray) -> float:
-        """The share of postures (k, nq) that stand neither in nor beside a cell that is covered.
+        """Share of postures (k, nq) neither in nor next to a covered cell.
 
         An estimate of the share of all that lacks (I. J. Good, "The population frequencies of species and the estimation of
         population parameters", Biometrika 40, 1953).
@@ -156,7 +156,7 @@ class Cells:
             self.take(q[good])
 
     def probe(self, rng: np.random.Generator, cells: Places, target: FloatArray) -> tuple[Bools, int]:
-        """Whether positions (k, 3) in some cells (k,) are reached, and how many of them only by the last batch of aims.
+        """Test if positions (k, 3) in some cells (k,) are reached; return how many only by the last batch of trials.
 
         They are aimed at from the cell itself and from others about it; then from anywhere, until that reaches few more.
         """
@@ -184,7 +184,7 @@ class Cells:
         return hit, last
 
     def measured(self, rng: np.random.Generator, places: int) -> tuple[float, float]:
-        """Volume (m3) or plane area (m2) of what is reached, and its uncertainty, by so many places in each stratum.
+        """Volume (m3) or plane area (m2) of the reached region, and its uncertainty, by so many places in each stratum.
 
         By stratified sampling (W. G. Cochran, *Sampling Techniques*, 3rd ed. 1977, chapter 5): cells that the border
         may pass through are one stratum, those within the other. Each share has the variance of a binomial one; and
@@ -222,7 +222,7 @@ class Cells:
         own: bool = False,
         inside: bool = False,
     ) -> tuple[FloatArray, Bools]:
-        """Postures at positions (k, 3) in some cells (k,), from what is kept in these or about them, turned towards them."""
+        """Postures at positions (k, 3) in some cells (k,), from stored ones in or next to these, rotated towards them."""
         begun = self._beside(rng, source, cells, own)
         q, p = self.q[begun], self.p[begun]
         chart, here = self.grid.chart(target), self.grid.chart(p)
@@ -242,7 +242,7 @@ class Cells:
         return 1.0 if axis is None else float(np.sign(axis[1][:3, 2] @ self.grid.frame[:3, 2]))
 
     def _beside(self, rng: np.random.Generator, source: Places, cells: Places, own: bool) -> Places:
-        """For each cell the place of a posture: its own, if asked, or one about it; where there is none, any."""
+        """Index of a posture for each cell: its own, if `own`, or a neighbour's; any if there is none."""
         at, result = np.array(np.unravel_index(cells, self.grid.shape)), np.full(len(cells), -1)
         if own:
             result = source[cells]
@@ -270,7 +270,7 @@ def climb(
     rounds: int = 40,
     tries: int = 120,
 ) -> tuple[FloatArray, FloatArray]:
-    """The greatest of several scores near the best of some postures: their values (m,) and postures (m, nq).
+    """Maximize several scores near the best of some postures: values (m,) and postures (m, nq).
 
     ``scores`` takes positions (k, 3) and manipulabilities (k,) and gives (k, m).
     """

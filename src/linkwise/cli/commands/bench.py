@@ -88,7 +88,7 @@ def bench(description: Description, options: Options) -> Output:
 
 
 def _measure_all(model: Mechanism, names: Sequence[str], batch: int) -> tuple[list[Sequence[Any]], list[str]]:
-    """Rows of what works; rows without figures, and remarks, where the mechanism does not allow it."""
+    """Rows of measured functions; rows without figures, and remarks, for those that the mechanism does not support."""
     rows: list[Sequence[Any]] = []
     refused: dict[str, list[str]] = {}
     failure: LinkwiseError | None = None
@@ -146,7 +146,7 @@ def _timed(call: Callable[[], Any], repeats: int) -> float:
 
 
 def _count(operations: Mapping[str, int]) -> str:
-    """Write how many operations there are; those that cost next to nothing together.
+    """Write the numbers of operations; the cheap ones are summed.
 
     Examples
     --------

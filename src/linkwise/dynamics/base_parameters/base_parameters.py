@@ -162,7 +162,7 @@ def _sampled(mechanism: Tree, rng: np.random.Generator, count: int, share: float
 
 
 def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
-    """For each column the largest of its kind (P,): all links are of one, each motor is of its own."""
+    """Largest column size of each kind of parameter (P,): links are one kind, each motor is a kind of its own."""
     largest, start = np.zeros(len(sizes)), len(LINK) * len(tree.links)
     for first, last in [(0, start), *((k, k + len(MOTOR)) for k in range(start, len(sizes), len(MOTOR)))]:
         largest[first:last] = sizes[first:last].max(initial=0.0)
@@ -172,7 +172,7 @@ def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
 def _combinations(
     table: FloatArray, sizes: FloatArray, columns: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_]
 ) -> FloatArray:
-    """Which combination of all parameters goes with each of the columns that are kept."""
+    """Combination of all parameters for each of the columns that are kept."""
     matrix = np.zeros((len(columns), table.shape[1]))
     if len(columns):
         scale = sizes[columns]
@@ -184,5 +184,5 @@ def _combinations(
 
 
 def combination_name(row: FloatArray, column: int, names: tuple[str, ...]) -> str:
-    """Write a combination (P,) of parameters as a sum, the one whose column it takes first."""
+    """Write a combination (P,) of parameters as a sum, beginning with the parameter whose column is kept."""
     return combination_text(combination(row, column, names))

@@ -1,4 +1,4 @@
-"""Back to closed loops: the nearest closed configuration, and the nearest speeds that keep the loops closed."""
+"""Projection to closed loops: the nearest closed configuration, and the nearest velocities that keep the loops closed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLOSED = 1e-11
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"q_closed": "nq", "qd_closed": "nv"}, spread=False, needs_loops=True)
 def project_to_loops(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Return the closed configuration (nq,) and the speeds (nv,) that keep it closed, nearest to a state close by.
+    """Return the closed configuration (nq,) and the velocities (nv,) that keep it closed, nearest to a state close by.
 
     Nearest is measured by the mass matrix: the speeds change as by an impulse of the constraint forces, so no motion that
     the loops allow gains or loses momentum (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006,

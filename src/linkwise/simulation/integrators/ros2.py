@@ -29,7 +29,7 @@ GAMMA = 1.0 - 1.0 / sqrt(2.0)
 
 @integrator("ros2", (1.0, 1.5, 0.0), (1.0, 0.5, 1.0))
 def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step: Any, weight: Any) -> Stage:
-    """One of the two stages, in which (1 - gamma h A) k = f - 2 k_1 in the second and f in the first.
+    """One of two stages, with (1 - gamma h A) k = f - 2 k_1 in the second and f in the first.
 
     J. G. Verwer, E. J. Spee, J. G. Blom, W. Hundsdorfer, "A second-order Rosenbrock method applied to photochemical
     dispersion problems", SIAM J. Scientific Computing 20(4), 1999, eq. 2.4: of order 2 whatever the matrix A is, so that it
@@ -60,7 +60,7 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
 
 
 def _closed(tree: Tree, system: ClosedSystem, state: Phase, share: Any) -> Phase:
-    """The share, 0 or 1, of the way to the nearest state with loops closed, measured by the matrix of the step.
+    """Share, 0 or 1, of the projection to the nearest state with loops closed, in the metric of the step's matrix.
 
     By the mass matrix, which `project_to_loops` goes by, a stiff spring would take part of what the loops are open.
     """

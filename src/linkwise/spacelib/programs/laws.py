@@ -331,7 +331,7 @@ def motor_motion(dt: float = MOTOR_STEP) -> Motion:
 
 
 def _instants(dt: float, first: float, end: float) -> FloatArray:
-    """From the first time in steps to the end, or the first step beyond it."""
+    """Instants from the first time in steps to the end, or the first step beyond it."""
     if not (math.isfinite(dt) and dt > 0.0):
         raise ArgumentError(f"dt is {dt!r}; expected a time step > 0")
     if not (math.isfinite(first) and first >= 0.0):

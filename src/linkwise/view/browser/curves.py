@@ -1,4 +1,4 @@
-"""The curves of a motion: plots beside the picture, and drawings in HTML (SVG) in the page that plays by itself."""
+"""Curves of a motion: plots beside the picture, and SVG drawings in the standalone HTML page."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class LiveCurves:
 
 
 def add_plot(gui: GuiApi, title: str, group: CurveGroup, t: FloatArray, y: Any) -> Any:
-    """Add a plot; without a range for y it follows what is drawn, and time runs up to now."""
+    """Add a plot; without a range for y it is scaled automatically, and time runs up to now."""
     span = (float(t[0]), float(t[-1])) if y else (-SECONDS, 0.0)
     label = "t [s]" if y else "s before now"
     more = f", and {group.left_out} more" if group.left_out else ""
@@ -210,7 +210,7 @@ def svg_plot(t: FloatArray, columns: FloatArray, names: Sequence[str], title: st
 
 
 class _Axis:
-    """One axis: round numbers along it, and the pixel of a value."""
+    """One axis: round tick values, and the pixel of a value."""
 
     def __init__(self, values: FloatArray, first: float, last: float) -> None:
         finite = values[np.isfinite(values)]

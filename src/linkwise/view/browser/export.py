@@ -152,7 +152,7 @@ font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 
 
 def _page(mechanism: Tree, motion: ShownMotion | None, recording: PageRecording) -> Iterator[str]:
-    """Yield viser's page with a policy, a title and a panel of our own put in."""
+    """Yield viser's page with an added policy, title and panel."""
     title = html.escape(plain(mechanism.name))
     page = recording.page
     head, body = page.index("<head>") + len("<head>"), page.rindex("<body>") + len("<body>")
@@ -232,7 +232,7 @@ def record(
 
 
 def instants(duration: float, rate: float, links: int) -> FloatArray:
-    """Return the times (m,) s at which pictures are taken, from 0 to the end, evenly.
+    """Return uniform times (m,) s of the pictures, from 0 to the end.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def messages(tracks: Sequence[Track], times: FloatArray) -> Iterator[tuple[float
 
 
 def _written(track: Track) -> tuple[bytes, npt.NDArray[np.uint8], bytes]:
-    """Return what stands in each message of a track before its numbers, the numbers (m, b) in bytes, and what follows."""
+    """Return the part of each message of a track before its numbers, the numbers (m, b) in bytes, and the part after."""
     import msgspec
 
     count = track.values.shape[1]

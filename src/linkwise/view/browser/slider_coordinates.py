@@ -1,4 +1,4 @@
-"""What the sliders of the viewer stand for: joint coordinates; positions and roll, pitch, yaw of joints with quaternions."""
+"""Coordinates of the viewer's sliders: joint coordinates; positions and roll, pitch, yaw of joints with quaternions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SliderCoordinates:
 
     @property
     def values(self) -> FloatArray:
-        """What the sliders stand for (nv,), m and rad."""
+        """Values of the sliders (nv,), m and rad."""
         return self._values.copy()
 
     def joint_of(self, slider: int) -> ManifoldJoint | None:
@@ -73,7 +73,7 @@ class SliderCoordinates:
         return self.values
 
     def moved(self, slider: int, value: float, q: FloatArray) -> FloatArray:
-        """The coordinates of a joint with a quaternion, one of whose sliders takes a value; q (nq,) is where it stands."""
+        """Coordinates of a joint with a quaternion after one of its sliders has changed; q (nq,) is its present position."""
         at = self.joint_of(slider)
         assert at is not None
         self._values[slider] = value

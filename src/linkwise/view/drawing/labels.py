@@ -37,7 +37,7 @@ ON_LABEL, ON_ROD, OUTSIDE, FAR = 60.0, 1.2, 1000.0, 0.09
 
 
 def write(axes: Any, scene: Scene) -> None:
-    """Write the labels where they hide least; those whose points are seen as one share one. The view must be set."""
+    """Write the labels with the least overlap, one label for coinciding points. The view must be set before."""
     from matplotlib.patheffects import withStroke
 
     pixel = axes.figure.dpi / 72.0
@@ -157,7 +157,7 @@ def place(
 
 
 def _candidates(point: FloatArray, size: FloatArray, pixel: float, radius: float) -> tuple[FloatArray, FloatArray]:
-    """Lower left corners (c, 2) to be tried, and how far from the point they are, points."""
+    """Candidate lower left corners (c, 2), and their distances from the point, points."""
     distance, angle = (grid.ravel() for grid in np.meshgrid(DISTANCES, DIRECTIONS, indexing="ij"))
     ways = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return point + (distance[:, None] * pixel + radius) * ways + (
@@ -166,20 +166,20 @@ def _candidates(point: FloatArray, size: FloatArray, pixel: float, radius: float
 
 
 def _covered(boxes: FloatArray, taken: FloatArray) -> FloatArray:
-    """Areas (c, t) in which boxes (c, 4) and others (t, 4) overlap; a box is its least and greatest x, y."""
+    """Overlap areas (c, t) of boxes (c, 4) with others (t, 4); a box is its least and greatest x, y."""
     low = np.maximum(boxes[:, None, :2], taken[None, :, :2])
     high = np.minimum(boxes[:, None, 2:], taken[None, :, 2:])
     return np.asarray(np.maximum(high - low, 0.0).prod(axis=2))
 
 
 def _within(boxes: FloatArray, points: FloatArray, room: float) -> FloatArray:
-    """Whether points (p, 2) lie in boxes (c, 4) or within some room about them (c, p)."""
+    """Mask (c, p) of points (p, 2) in boxes (c, 4) enlarged by a margin."""
     inside = (points > boxes[:, None, :2] - room) & (points < boxes[:, None, 2:] + room)
     return np.asarray(inside.all(axis=2), dtype=float)
 
 
 def _outside(boxes: FloatArray, outline: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
-    """How far boxes (c, 4) run out of the outline, one and more where they do, 0 where not."""
+    """Excess of boxes (c, 4) over the outline, at least one if there is any, else 0."""
     centre, normals, reach = outline
     ends = boxes[:, [[0, 1], [2, 1], [0, 3], [2, 3]]] - centre
     beyond = (np.abs(ends @ normals.T) - reach).max(axis=(1, 2))

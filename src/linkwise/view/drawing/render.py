@@ -187,7 +187,7 @@ def look_at(axes: Any, layouts: list[SceneLayout], more: FloatArray) -> FloatArr
 
 
 def trim(picture: Any, axes: Any, shares: FloatArray) -> None:
-    """Cut the figure down to what is filled, with a border for the numbers on the edges and room for the title."""
+    """Crop the figure to its contents, with a border for tick labels and space for the title."""
     width, height = shares * SIDE + BORDER
     picture.set_size_inches(width, height + HEAD)
     across, up = SIDE / width, SIDE / (height + HEAD)
@@ -252,12 +252,12 @@ def configurations(mechanism: Tree, motion: Any) -> FloatArray:
 
 
 def positions(mechanism: Tree, q: FloatArray) -> FloatArray:
-    """Where the tool is (m, 3) at postures (m, nq), m, world frame."""
+    """Tool positions (m, 3) at postures (m, nq), m, world frame."""
     return np.asarray(evaluate(mechanism, "forward_kinematics", q)[:, :3, 3])
 
 
 def draw_trace(axes: Any, path: FloatArray) -> list[Any]:
-    """Draw a path (m, 3) into axes in space, with a ring where it begins; nothing where there is none."""
+    """Draw a path (m, 3) in 3D axes, with a ring at its beginning; nothing for an empty path."""
     if not len(path):
         return []
     (line,) = axes.plot(*path.T, zorder=3.6, color=LINE, linewidth=1.4)
