@@ -270,11 +270,11 @@ class CoupledAcceleration:
 def solved(mass: FloatArray, right: FloatArray) -> FloatArray:
     """Solve with mass matrices (..., nv, nv): (..., nv, k), NaN for those that are singular, which become NaN themselves."""
     try:
-        return np.linalg.solve(mass, right)
+        return np.asarray(np.linalg.solve(mass, right))
     except np.linalg.LinAlgError:  # (NumPy drops all rows for a singular one)
         with np.errstate(invalid="ignore"):
             mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-        return np.linalg.solve(mass, right)
+        return np.asarray(np.linalg.solve(mass, right))
 
 
 class _Spread:

@@ -234,7 +234,9 @@ class FrameProblem(ConstraintProblem):
 
     def check(self, p: FloatArray, q: FloatArray) -> tuple[Any, Any, Any]:
         """Distance (m), angle (rad), and number of joints outside their limits, for parameters (..., p) and q (..., nq)."""
-        at, far, turned = self.at(np.moveaxis(q, -1, 0)), 0.0, 0.0
+        at = self.at(np.moveaxis(q, -1, 0))
+        far: Any = 0.0
+        turned: Any = 0.0
         for gain, squares in zip(self.gains(np.moveaxis(p, -1, 0)), self.squares_of_errors(at, p), strict=True):
             counts = np.asarray(gain) > 0.0  # (what has the weight zero need not hold)
             far, turned = far + np.where(counts, squares[0], 0.0), turned + np.where(counts, squares[1], 0.0)

@@ -114,6 +114,10 @@ class LevelSystem(CompiledProblem):
 
         return Kernel(trace(errors, "errors_of_constraints", {"numbers": (self.size,), "q": (self.problem.tree.nq,)}))
 
+    def ends(self, tasks: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+        """Rows of the iteration from starts (N, nq) to where tasks (N, P) are met best: q, the number of steps, and more."""
+        return np.asarray(self.approaching(tasks, starts, starts[:0], settings))
+
     def weights(self, tasks: FloatArray) -> FloatArray:
         """The weights (..., c) of the constraints in the numbers (..., p) of tasks."""
         ends = np.cumsum(self.problem.counts, dtype=int)
@@ -459,10 +463,9 @@ def _null_space(rows: FloatArray) -> FloatArray:
 class LoopedLevels(LoopedProblem, LevelSystem):
     """The same for frames that many bodies move, and for coordinates: nothing is compiled for the mechanism."""
 
-    @cached_property
-    def approaching(self) -> Callable[..., FloatArray]:
-        """No iteration before the descent, which works on arrays itself."""
-        return lambda tasks, starts, *_: np.concatenate([starts, np.zeros((len(starts), 5))], axis=1)
+    def ends(self, tasks: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+        """Rows of the starts themselves: the descent works on arrays, and goes the whole way."""
+        return np.concatenate([starts, np.zeros((len(starts), 1))], axis=1)
 
     def _rows(self) -> tuple[Callable[[FloatArray, FloatArray], FloatArray], list[bool]]:
         problem = self.problem

@@ -226,7 +226,7 @@ def _solved_by_levels(
     if first is not None:
         rows = solved(mechanism, first, np.ascontiguousarray(tasks[:, which]), starts, tol, seed)
     else:
-        ends = system.approaching(tasks, starts, starts[:0], system.settings(tol, LONGEST))
+        ends = system.ends(tasks, starts, system.settings(tol, LONGEST))
         rows = system.checked(tasks, ends, starts, tol)
     q, levels = np.array(rows.q), sorted(set(system.levels))
     resting = np.ones((len(tasks), len(levels)), dtype=bool)
