@@ -13,7 +13,7 @@ from linkwise.extras import optional
 from linkwise.model.shape import Shape
 from linkwise.spatial.scalar import FloatArray
 
-#: What the iterations of coal are carried to, m: of distances, and of depths of shapes that overlap.
+#: Tolerance of coal's iterations, m: of distances, and of depths of overlapping shapes.
 TOLERANCE, DEPTH_TOLERANCE = 1e-12, 1e-8
 
 
