@@ -1,4 +1,4 @@
-"""What forces it takes, and what motion they give: one algorithm per file."""
+"""Dynamics: forces of a motion, and motions under forces; one algorithm per file."""
 
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters as BaseParameters
 from linkwise.dynamics.base_parameters.base_parameters import base_parameters as base_parameters

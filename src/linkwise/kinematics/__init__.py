@@ -1,4 +1,4 @@
-"""Where the links go: one algorithm per file."""
+"""Kinematics of links and frames: one algorithm per file."""
 
 from linkwise.kinematics.analytic_jacobian import analytic_jacobian as analytic_jacobian
 from linkwise.kinematics.analytic_jacobian import analytic_jacobian_dot as analytic_jacobian_dot
