@@ -195,23 +195,15 @@ def own_bodies(tree: Tree) -> Bodies:
 
 
 def _at_origin(tree: Tree) -> Tree:
-    """The mechanism with its base at the origin: a base far away moves both sides of a loop alike, and would cost digits."""
+    """The mechanism with its base at the origin; the base moves both sides of a loop alike, and a distant one costs digits."""
     if tree.floating or np.array_equal(tree.base, np.eye(4)):
         return tree
     return tree.memo("loop_constraints", "at_origin", lambda: tree.replace(base=np.eye(4)))
 
 
 def _bodies(tree: Tree, q: Array) -> tuple[Bodies, Array]:
-<<<<<<< HEAD
-    """The moving bodies, each with a coordinate of its own, and these coordinates."""
-    return own_bodies(_at_origin(tree)), coupling(tree).coordinates(q) if tree.coupled else q
-||||||| 0a8d169b
-    """The moving bodies, each with a coordinate of its own, and these coordinates."""
-    return own_bodies(tree), coupling(tree).coordinates(q) if tree.coupled else q
-=======
     """The moving bodies, each with an independent coordinate, and these coordinates."""
-    return own_bodies(tree), coupling(tree).coordinates(q) if tree.coupled else q
->>>>>>> main
+    return own_bodies(_at_origin(tree)), coupling(tree).coordinates(q) if tree.coupled else q
 
 
 def loop_frames(tree: Tree, bodies: Bodies, loop: Loop) -> tuple[tuple[int, FloatArray], tuple[int, FloatArray]]:

@@ -211,22 +211,12 @@ FREE = 1e-3
 #: Number of corrections of a branch of a nearby chain.
 CORRECTIONS = 3
 
-<<<<<<< HEAD
-#: A branch of a chain nearby may be a solution of the true one where it misses the pose there by up to this many times the
-#: root of the misfit, and an unknown is free there where the size that determines it is up to this many misfits.
+#: A branch of a nearby chain may be a solution if its pose error is less than LIKELY times the root of the misfit; an unknown
+#: is free if the size that determines it is less than LOOSE misfits.
 LIKELY, LOOSE = 2.0, 10.0
 
-#: Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
-#: close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to
-#: the root of its misfit.
-||||||| 0a8d169b
-#: Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
-#: close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to
-#: the root of its misfit.
-=======
 #: A branch with a pose error (rad, relative to the chain's size) between the tolerance and this may be close to a solution:
 #: nearly double branches are accurate to the root of rounding only, and those of a nearby chain to the root of its misfit.
->>>>>>> main
 NEAR = 1e-3
 
 #: Distance of an invalid branch; better ones sort before it.
