@@ -271,3 +271,19 @@ def test_refused_stops() -> None:
     for arguments in ({"restitution": 1.5}, {"restitution": 0.5, "stiffness": 10.0}, {"restitution": "much"}, {}):
         with pytest.raises(ModelError, match=r"restitution|stiffness"):
             EndStop("z", **arguments)
+
+
+@pytest.mark.parametrize("method", ["rk45", "bdf"])
+@pytest.mark.parametrize("held", [False, True])
+def test_a_stop_that_is_hit_at_an_instant_is_hit_once(method: str, held: bool) -> None:
+    slide = Mechanism([Link(name="x", joint="prismatic", mass=1.5)], gravity=(0.0, 0.0, 0.0))
+    slide = slide.replace(springs=[EndStop("x", restitution=0.5, limits=(-1.0, 1.0))])
+    t = np.linspace(0.0, 2.0, 9)
+    torque = np.zeros((8, 1)) if held else None
+    motion = simulate(slide, [0.0], [1.0], t=t, method=method, torque=torque, energies=True)
+    print([event.time for event in motion.events], motion.qd[:, 0], np.abs(motion.energy_error).max())
+    assert [event.name for event in motion.events] == ["hit x"]
+    assert np.abs(motion.energy_error).max() < 1e-12  # (a few roundings of 0.75 J)
+    after = motion.t >= motion.events[0].time
+    assert np.allclose(motion.qd[:, 0], np.where(after, -0.5, 1.0), rtol=0, atol=1e-12)
+    assert np.array_equal(motion.at(motion.t)[1], motion.qd)

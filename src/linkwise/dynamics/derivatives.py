@@ -188,7 +188,7 @@ def forward_dynamics_derivatives_in_steps(
     sweeps.solve("M", ("dqdd_dq", "negative solve"), ("dqdd_dqd", "negative solve"), ("dqdd_dtau", "inverse"))
 
 
-#: What steps of the joints do to the velocities and accelerations of what they carry: see `StepEffect`.
+#: Effects of joint steps on the velocities and accelerations of the bodies beyond: see `StepEffect`.
 STEPS = ("step velocity", "step acceleration", "step rate")
 
 

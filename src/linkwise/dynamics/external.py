@@ -26,7 +26,7 @@ from linkwise.sweeps.drivers import Row, Sweeps, looped
 #: world's, about the world origin.
 AXES = ("body", "world", "spatial")
 
-#: Which frame each wrench acts on, a link by its index, and its axes; None for one wrench on the tool, in its axes.
+#: Frame of each wrench, a link by its index, and its axes; None for one wrench on the tool, in its axes.
 Wrenches = tuple[tuple[int | str, str], ...] | None
 
 #: Frames with the wrenches (6,) that act on them, about their origins and in their axes.
@@ -131,7 +131,7 @@ class LinkWrenches:
         object.__setattr__(self, "wrenches", values)
 
 
-#: What methods take: a wrench on the tool, in its axes, or wrenches by link.
+#: Accepted forms of wrenches: one on the tool, in its axes, or one per link.
 External: TypeAlias = npt.ArrayLike | Wrench | LinkWrenches | Mapping[str, npt.ArrayLike | Wrench]
 
 

@@ -56,7 +56,7 @@ class Composition:
     fixed: Mapping[str, Any]
 
 
-#: Configurations at which a frame's orientation is looked at, and the rate of a coordinate that stands for an infinite one.
+#: Configurations at which a frame's orientation is tested, and the finite substitute for an infinite rate of a coordinate.
 SAMPLES, ENDLESS = 3, 1e12
 
 #: By the names of the algorithms.

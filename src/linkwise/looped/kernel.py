@@ -320,7 +320,7 @@ class _Spread:
 #: Algorithms that springs act on: those on lines between links only as straight-line code.
 SPRUNG = ("inverse_dynamics", "forward_dynamics", "potential_energy", "spring_torque")
 
-#: Algorithms that inertias along lengths act on beside these.
+#: Further algorithms affected by inertias along lengths.
 INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
 
 #: Algorithms that the momenta of motors of joints with quaternions act on.

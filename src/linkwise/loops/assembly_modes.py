@@ -357,7 +357,7 @@ def shaped(q: FloatArray, reasons: Any, errors: FloatArray, iterations: Any, bat
     return LinkageSolution.of(q=q, iterations=iterations, **rows).shaped(batch)
 
 
-#: Random starts before it is given up.
+#: Greatest number of random starts.
 STARTS = 128
 
 _AT_ONCE = 32

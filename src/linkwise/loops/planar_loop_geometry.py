@@ -25,7 +25,7 @@ Move = tuple[Array, Array]
 
 STAY: Move = (np.array([1.0, 0.0]), np.zeros(2))
 
-#: By how much, relative to what is compared, two links that just reach each other may be too short: rounding.
+#: Relative tolerance of two links that just reach each other, for rounding.
 ROUNDING = 1e-14
 
 
@@ -179,7 +179,7 @@ def _root(square: Any, other: Any) -> Any:
     return root(select(left, left, select(left + square * ROUNDING, 0.0, left)))
 
 
-#: How far axes may be from parallel, and planes apart relative to the size of the loop.
+#: Tolerance of parallel axes, and of the distance of planes relative to the size of the loop.
 CLOSE = 1e-9
 
 

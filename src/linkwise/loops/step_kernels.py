@@ -26,14 +26,14 @@ STEPS = 4
 #: branch (the monotonicity test of P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapters 2 and 5).
 CONTRACTION = 0.25
 
-#: The way from the start to the solution may differ by this share from the tangent at the solution: where it differs more,
-#: the solution is on another branch that meets the first, or the branch turns within the step.
+#: The chord from the start to the solution may differ by this share from the tangent at the solution: otherwise the solution
+#: is on another branch that meets the first, or the branch turns within the step.
 KINK = 0.5
 
 #: A second step below this is short whatever the first was; rad, or longest offsets.
 SHORT = 1e-8
 
-#: What became of a step: on its branch and closed; loops still open; too long to be sure of the branch; beyond limits.
+#: Result of a step: on its branch and closed; loops still open; too long to be certain of the branch; beyond limits.
 DONE, OPEN, FAR, OUTSIDE = 0.0, 1.0, 2.0, 3.0
 
 

@@ -24,8 +24,7 @@ from linkwise.solve.constraints.constraint import Configuration, Constraint, Con
 from linkwise.solve.problem import ConstraintProblem
 from linkwise.spatial.scalar import Array, FloatArray
 
-#: Random configurations at which it is asked which coordinates move a frame, and the share of the greatest below which what
-#: they do is rounding.
+#: Random configurations for the detection of coordinates that move a frame, and the relative threshold of rounding.
 LOOKS, ROUNDING = 3, 1e-13
 
 
@@ -261,7 +260,7 @@ def batch_step(step: Callable[..., Any]) -> Callable[..., tuple[FloatArray, ...]
     """A step over scalars that are rows (N,), as one over batches (N, ...)."""
 
     def rows(*arrays: FloatArray) -> tuple[FloatArray, ...]:
-        with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
+        with np.errstate(all="ignore"):  # a start may diverge: it is given up, and others follow
             return tuple(np.asarray(value).T for value in step(*(array.T for array in arrays)))
 
     return rows

@@ -30,16 +30,17 @@ from linkwise.spatial.scalar import Array, FloatArray, root
 
 Places = npt.NDArray[np.intp]
 
-#: Singular values of the rows that are kept below this share of the greatest count as zero; curvatures likewise.
+#: Relative thresholds of zero singular values of the kept rows, and of zero curvatures.
 RANK, FLAT = 1e-8, 1e-6
 
-#: Curvatures below this share of the greatest, downwards, are those of a ridge.
+#: Relative threshold of the negative curvature of a ridge.
 DOWNWARD = 1e-6
 
-#: How far beside a position slopes are taken for the curvature.
+#: Step of the difference quotients of slopes for the curvature.
 ASIDE = 1e-5
 
-#: Corrections after a step, what may be left without another one, and at most: shares of the mechanism's size, and rad.
+#: Greatest number of corrections after a step, error below which they end, and greatest error: relative to the mechanism's
+#: size, and rad.
 CORRECTIONS, SOUND, KEPT = 12, 1e-13, 1e-11
 
 #: A range this near to its bound, or a joint to its limit, is at it.

@@ -156,7 +156,7 @@ class RowKind:
         return "" if self.arithmetic is None else self.arithmetic.digest
 
 
-#: Kinds of bodies: by what their joints do along and about z, and those of joints with quaternions, which give their motion.
+#: Kinds of bodies: by the motion of their joints along and about z, and those of joints with quaternions.
 BODY_KINDS = (
     RowKind("turning", 1.0),
     RowKind("turning about a twisted axis", 1.0, twisted=True),
@@ -169,7 +169,7 @@ BODY_KINDS = (
     ),
 )
 
-#: Wrenches by the axes in which they are given: the frame's own; the world's, about its origin or about the world's.
+#: Wrenches by their axes: the frame's own; the world's, about the frame's origin or about the world's.
 WRENCH_KINDS = (RowKind("body"), RowKind("world"), RowKind("spatial"))
 
 #: Springs on joints: the first joint of a spring and damper, or of an end stop, and further joints of a spring.

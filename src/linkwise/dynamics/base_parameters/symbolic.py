@@ -25,7 +25,7 @@ from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, array
 
-#: Random points at which the conditions of a mechanism with symbols are compared: what agrees depends on no symbol.
+#: Random points at which conditions with symbols are compared: equal values depend on no symbol.
 POINTS = 3
 
 #: A coefficient below this is rounding of zero, where columns are of the size of 1.
@@ -267,7 +267,7 @@ def combination(row: Array, column: int | None, names: Sequence[str]) -> tuple[t
     return tuple((row[j], names[j]) for j in order)
 
 
-#: Coefficients, numbers or expressions, and the parameters that they go with.
+#: Coefficients, numbers or expressions, and their parameters.
 Combination = Sequence[tuple[Any, str]]
 
 
