@@ -15,7 +15,7 @@ from linkwise.extras import optional
 from linkwise.model.shape import Shape
 from linkwise.spatial.scalar import FloatArray
 
-#: What the iterations of coal are carried to, m: of distances, and of depths of shapes that overlap.
+#: Tolerance of coal's iterations, m: of distances, and of depths of overlapping shapes.
 TOLERANCE, DEPTH_TOLERANCE = 1e-12, 1e-8
 
 #: By how much a distance may differ from that along its own direction, m: at once, and where it is the best of several.

@@ -23,7 +23,7 @@ from linkwise.trajectory.motion import Event
 #: Rebounds lower than this many absolute tolerances are none: the joint stays at its stop.
 LOW_REBOUND = 100.0
 
-#: Share of the greatest velocity below which what an impact leaves in a coordinate at rest is rounding.
+#: Relative velocity after an impact that counts as rounding in a coordinate at rest.
 ROUNDING = 1e-13
 
 #: Share of the forces by which a force has to be inside its limits for a joint to hold again after it broke away.
@@ -72,7 +72,7 @@ class UnilateralLaws:
         for term in tree.force_terms:
             if isinstance(term.element, EndStop) and term.element.impulsive and term.element.limits:
                 ((k, ratio),) = term.ratios
-                if not ratio:  # (a joint that follows another with the ratio 0 stands still)
+                if not ratio:  # (a mimic joint with ratio 0 is at rest)
                     continue
                 ends = sorted((end - term.shift) / ratio for end in term.element.limits)
                 for side, end in enumerate(ends):
@@ -249,7 +249,7 @@ class HybridRollout(ModalRollout):
                 room = BEYOND * (1.0 + np.abs(tau).max(initial=0.0))
                 within[:, k] += np.where(np.isfinite(bounds[:, k]), [room, -room], 0.0)
         active = np.ones(len(still), dtype=np.intp)
-        while active.any():  # what slips is held back less than before, so that others may break away too
+        while active.any():  # friction of a slipping joint is less than before, so that others may break away too
             qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
             _, active = complementary(per_unit[still], qdd[still], within)
             for i, side in zip(still, active, strict=True):

@@ -259,7 +259,7 @@ def _cut(task: Task, recorded: Recorded, ends: FloatArray) -> None:
     """Leave NaN after the end of each rollout, and where its state is not finite; the latter is an error unless marked."""
     q, qd, t = recorded.q, recorded.qd, task.t
     if np.isfinite(q[:, -1]).all() and np.isfinite(qd[:, -1]).all() and not np.isfinite(ends).any():
-        return  # what is not finite once stays so
+        return  # a state that is not finite stays so
     over = t > ends[:, None]
     lost = ~(np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)) & ~over
     if lost.any() and not task.mark:
