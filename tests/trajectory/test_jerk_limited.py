@@ -76,5 +76,6 @@ def test_what_has_ended_goes_on_with_its_last_velocity_and_not_with_its_accelera
     assert np.abs(qd).max() <= 1.0 + 1e-9
     assert np.abs(np.diff(q, axis=1)).max() <= 1.001 * move.duration / 2000
     ends = move.evaluate.durations[0]
-    assert (qd[0, -1] == 0.5).all() and not qdd[0, -1].any()
+    assert (qd[0, -1] == 0.5).all()
+    assert not qdd[0, -1].any()
     assert np.allclose(q[0, -1], [1.0, 0.5] + 0.5 * (move.duration - ends), atol=1e-9) or synchronization == "none"
