@@ -120,6 +120,8 @@ def _pose(coal: Any, T: FloatArray) -> Any:
 
 def _geometry(coal: Any, shape: Shape) -> Any:
     """Shape in coal's classes; a sphere is a capsule, for the depth of spheres in cylinders is wrong in coal 3.0.3."""
+    if shape.kind == "sphere":
+        return coal.Capsule(shape.size[0], 0.0)
     if shape.kind != "mesh":
         name = {"box": "Box", "cylinder": "Cylinder", "capsule": "Capsule", "ellipsoid": "Ellipsoid"}
         return getattr(coal, name[shape.kind])(*shape.size)

@@ -108,8 +108,10 @@ class ModalRollout(AdaptiveRollout):
             watched = [self._event_function(watch, time) for watch in self.task.events]
             changing = self._mode_events(mode, law, time)
             options: dict[str, Any] = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": True}
+            if self.task.torque.is_law and not self.task.hold:  # (what rests would let steps pass over pushes)
+                options["max_step"] = float(np.diff(times).max())
             if first_step is not None:
-                options["first_step"] = min(first_step, last - time)
+                options["first_step"] = min(first_step, last - time, options.get("max_step", np.inf))
             y = np.concatenate([q, qd, [self.total]])
             functions = [*watched, *(function for _, _, function in changing)]
             solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
