@@ -250,11 +250,11 @@ def loops_over(tree: Tree, *links: int | str) -> bool:
 
 
 def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
-    if options:  # (what was asked before is looked up as it was asked)
+    if options:  # (previous calls are found by their arguments)
         asked = (name, backend, tier, *options.items())
         try:
             known: Kernel | None = tree.recall("kernel as asked", asked)
-        except TypeError:  # (what has no hash)
+        except TypeError:  # (unhashable)
             return _kernel(tree, name, backend, options, tier)
         return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options, tier))
     return _kernel(tree, name, backend, options, tier)
@@ -354,7 +354,7 @@ def traced(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Tape:
         outputs,
         parameters=tree.parameters_used,
         labels=named,
-        shorten=not tree.loops,  # what closes loops refines its results for the sake of rounding
+        shorten=not tree.loops,  # loop closure refines its results against rounding
     )
 
 

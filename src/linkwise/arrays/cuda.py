@@ -221,7 +221,7 @@ def view(subject: str, name: str, value: Any) -> View:
     if library == "torch":
         result = _of_torch(subject, name, value) if value.device.type == "cuda" else None
     else:
-        if library == "jax":  # (what XLA still writes: its streams are not seen)
+        if library == "jax":  # (pending writes of XLA, whose streams are hidden)
             value.block_until_ready()
         interface = getattr(value, "__cuda_array_interface__", None)
         result = _by_dlpack(value) if interface is None else _by_interface(value, interface)
@@ -362,7 +362,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
             where = "no device" if (other := devices[name]) is None else f"device {other.number}"
             raise ArgumentError(f"{subject}: {name} is on {where}; expected it on device {first.number}, with the others")
     result = library(first, tuple(views.values()))
-    for here in views.values():  # (what another stream still writes)
+    for here in views.values():  # (pending writes of other streams)
         source = 0 if here.keep is not None else here.stream
         if library is Library and source is not None and source != result.stream:
             first.wait(source)

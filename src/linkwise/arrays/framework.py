@@ -115,7 +115,7 @@ class Framework(ABC):
             For an array of another type or shape: which.
         """
         for name, (value, core) in arguments.items():
-            if not self.owns(value) or self.on_device([value]):  # (the code for a device looks itself)
+            if not self.owns(value) or self.on_device([value]):  # (the code for a device checks this itself)
                 continue
             if not self.takes(value.dtype):
                 kind = str(value.dtype).removeprefix("torch.")
@@ -332,7 +332,7 @@ def plain(array: Any) -> Any:
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
 
 
-#: What are no arrays of another library than NumPy.
+#: Types that are not arrays of a library other than NumPy.
 PLAIN = frozenset({np.ndarray, list, tuple, float, int, bool, str, type(None)})
 
 

@@ -100,7 +100,7 @@ def in_graphs(
         called, names = partial(operator, function) if operator else function, tuple(p.name for p in parameters)
         shapes = inputs if callable(inputs) else lambda *_, **__: inputs
         GRAPH_FUNCTIONS[name] = GraphFunction(called, bound, names, defaults, shapes, outputs, build, narrow, in_parts)
-        if hasattr(function, "__wrapped__"):  # (by `by_library`, which hands over what is traced)
+        if hasattr(function, "__wrapped__"):  # (by `by_library`, which forwards the traced function)
             return function
 
         @wraps(function)

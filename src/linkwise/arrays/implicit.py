@@ -19,7 +19,7 @@ from linkwise.arrays.framework import DifferentiableFramework, Signature
 #: To which order derivatives are right.
 ORDER = 3
 
-#: A Jacobian is singular whose least singular value is less than this share of the greatest.
+#: A Jacobian is singular if its least singular value is less than this share of the greatest.
 SINGULAR = 1e-9
 
 

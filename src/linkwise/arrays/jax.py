@@ -27,7 +27,7 @@ from jax.interpreters import ad, batching, mlir
 from linkwise.arrays.framework import DifferentiableFramework, Signature, batch_shape, no_derivatives
 from linkwise.errors import ArgumentError, KernelError
 
-#: What the structures of XLA's interface must have, in this order, for its offsets to be those that the handler reads.
+#: Required order of the structures in XLA's interface, so that the handler's offsets are valid.
 STRUCTURES = {
     "XLA_FFI_Extension_Base": ("size_t struct_size", "XLA_FFI_Extension_Type type", "struct XLA_FFI_Extension_Base* next"),
     "XLA_FFI_Api_Version": ("size_t struct_size", "*extension_start", "int major_version", "int minor_version"),
@@ -55,7 +55,7 @@ STRUCTURES = {
     "XLA_FFI_Metadata_Extension": ("XLA_FFI_Extension_Base extension_base", "XLA_FFI_Metadata* metadata"),
 }  # fmt: skip
 
-#: Constants that the handler knows.
+#: Values of constants that the handler uses.
 CONSTANTS = {"XLA_FFI_ExecutionStage_EXECUTE": 3, "XLA_FFI_Extension_Metadata": 1, "XLA_FFI_Error_Code_INTERNAL": 13}
 
 
@@ -94,7 +94,7 @@ class JaxFramework(DifferentiableFramework):
         if self.on_device(arguments):
             raise ArgumentError("there is no code for a GPU for this; expected arrays on the CPU: jax.device_put(...)")
         arguments = [self.constant(x) if isinstance(x, jax.core.Tracer) else x for x in arguments]
-        if not self.differentiates(arguments):  # (where only derivatives are taken, the numbers are there)
+        if not self.differentiates(arguments):  # (if only derivatives are taken, the numbers are known)
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
         if any(None in shape for shape in signature.outputs):
             raise ArgumentError("the number of results depends on values; expected a call outside of jax.jit and vmap")

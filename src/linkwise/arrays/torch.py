@@ -197,7 +197,7 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     splits = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=False)]
     fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
     if len(tensors) != len(cores) or min(splits, default=0) < 0 or not all(fits):
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what is wrong)
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises the error)
     batches = [shape[:split] for shape, split in zip(shapes, splits, strict=True)]
     if all(batch == batches[0] for batch in batches):
         return tensors
@@ -205,7 +205,7 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     columns = zip(*((1,) * (longest - len(b)) + b for b in batches), strict=True)
     sizes = [[size for size in column if size != 1] or [1] for column in columns]
     if any(size != some[0] for some in sizes for size in some):
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what does not fit)
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises the error)
     batch = [some[0] for some in sizes]
     return [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
 

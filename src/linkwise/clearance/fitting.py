@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 #: A flat box is cut into as many capsules side by side at most.
 MOST_STRIPS = 8
 
-#: What a fitted radius is enlarged by, as a share of the size, so that rounding leaves no vertex outside.
+#: Relative enlargement of a fitted radius against rounding, so that no vertex is outside.
 ROUNDING = 1e-14
 
 #: Directions in which the reach of a capsule beyond a mesh is measured, and axes that are tried for it.

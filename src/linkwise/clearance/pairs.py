@@ -21,7 +21,7 @@ from linkwise.spatial.validation import whole
 #: Configurations at which pairs of links are looked at.
 SAMPLES = 2000
 
-#: Pairs never touch that stay farther apart than this share of what the shapes reach, at all of the samples.
+#: Pairs count as never touching if all samples are farther apart than this share of the shapes' reach.
 APART = 0.05
 
 

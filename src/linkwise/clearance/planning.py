@@ -26,7 +26,7 @@ AT_ONCE = 8
 #: A branch counts that moves some point by this much, as a share of the longest lever.
 ADVANCE = 0.02
 
-#: Into how many parts an interval is cut that is not known to be clear.
+#: Number of parts of an interval that is not proven clear.
 PARTS = 4
 
 #: An interval with a configuration that is not clear is left when it is this many times the resolution.
@@ -251,7 +251,7 @@ class _Space:
         where it changes by no more than m.
         """
         count, motion, change = len(a), self.motion(a, b), np.abs(b - a) @ self.rates
-        reached, barrier = np.ones(count), np.full(count, np.inf)  # (proven so far; where one was not clear)
+        reached, barrier = np.ones(count), np.full(count, np.inf)  # (proven part so far; first place without clearance)
         edge, low, high = np.arange(count), np.zeros(count), np.ones(count)
         known = self.distances(np.concatenate([a, b]))
         at_low, at_high = known[:count], known[count:]

@@ -16,7 +16,7 @@ from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: What belongs to a shape, and to an obstacle.
+#: Property of a shape, and of an obstacle.
 Item = TypeVar("Item")
 Other = TypeVar("Other")
 
@@ -113,7 +113,7 @@ def row_count(kind: int) -> int:
     return 2 if kind == BOX else max(kind, 1)
 
 
-#: What obstacles are given as.
+#: Accepted forms of obstacles.
 Obstacles = Iterable[Shape] | Mapping[str, Shape] | CapsuleSet
 
 

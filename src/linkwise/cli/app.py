@@ -80,7 +80,7 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {message}", err=True)
         call.fail(message)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # (nobody reads what is still to be printed)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # (the reader has closed the pipe)
         status = 1
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -38,7 +38,7 @@ MARKS = {
     "at its": "yellow",
 }
 
-#: Columns of a terminal that does not say how many it has.
+#: Columns of a terminal that does not report its width.
 USUAL_WIDTH = 80
 
 
@@ -317,7 +317,7 @@ def marked(line: str, *, err: bool = False) -> str:
 #: The group of entry points in which other packages name their commands.
 ENTRY_POINTS = "linkwise.commands"
 
-#: The values of a command's options, by name; ``reading`` has those of reading, ``as_json`` whether JSON is asked for.
+#: Options of a command, by name; ``reading`` has the reading options, ``as_json`` is the flag of JSON output.
 Options = SimpleNamespace
 
 Parameter = click.Parameter

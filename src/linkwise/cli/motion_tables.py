@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
     from linkwise.trajectory import Trajectory
 
-#: What is below this share of what it is the difference of is rounding.
+#: A difference below this share of its terms is rounding.
 NOTHING = 1e-12
 
 
@@ -168,7 +168,7 @@ LINK_WORDS = {
     "moment": "moment, about the joint",
 }
 
-#: What the tables call a key; others by their words.
+#: Titles of keys in the tables; other keys are their own titles.
 BASE_WORDS = {"rpy": "roll, pitch, yaw", "force": "force that it takes", "moment": "moment that it takes"}
 
 BASE_DIRECTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")

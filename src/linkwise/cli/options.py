@@ -27,7 +27,7 @@ else:
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
 ANGLES = {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0}
 
-#: The units that may stand behind a number of each kind, and what one of them is in SI; without one it is in m or rad.
+#: Unit suffixes of each kind of number, with their SI values; the default unit is m or rad.
 UNITS = {"length": LENGTHS, "angle": ANGLES, "": {}}
 
 PICTURES = ("png", "svg", "pdf")

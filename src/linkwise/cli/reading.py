@@ -37,7 +37,7 @@ def _option(text: str, default: Any = None, **settings: Any) -> Any:
     return field(default=default, metadata={"help": text, **settings})
 
 
-#: What stands in the library's messages, and on the command line for it.
+#: Words in the library's messages, and their options on the command line.
 _WORDS = {
     r"reading with physical=False accepts": "--any-inertia accepts",
     r"\broot=('[^']*') reads one": r"--root \1 reads one",

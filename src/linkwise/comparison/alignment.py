@@ -22,10 +22,10 @@ from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transform
 
-#: How many places of axes are tried before it is given up.
+#: Greatest number of tried positions of axes.
 MOST = 20_000
 
-#: How many alignments are tried for one that fits the joints that follow others.
+#: Greatest number of alignments tried to fit the mimic joints.
 MOST_WHOLE = 200
 
 #: The free turn that is left belongs to the base; 0 and above: to that joint.

@@ -252,7 +252,7 @@ def alike(left: Sequence[int], right: Sequence[int]) -> bool:
     return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
 
 
-#: What it is, how two values of it are written, and its values in both chains.
+#: Name, format of two values, and values in both chains.
 Invariant = tuple[str, Callable[[float, float], str], float, float]
 
 #: Axes within so many tolerances of parallel have no normal worth a number.

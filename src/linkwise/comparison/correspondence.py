@@ -46,8 +46,8 @@ from linkwise.spatial.validation import generator, number_within
 
 ROUNDS = 8
 
-#: Whole turns of a joint, either way, that are tried where others follow it: a third of one turn is another place than a
-#: third of two.
+#: Full turns of a joint, in both directions, that are tried if it is mimicked: a third of one turn differs from a third of
+#: two.
 LAPS = 24
 
 
@@ -238,7 +238,7 @@ def _lapped(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Ali
 #: Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none.
 FINEST, COARSEST = 1e-9, 0.05
 
-#: Random configurations at which what was found is checked.
+#: Random configurations at which a result is verified.
 SAMPLES = 64
 
 

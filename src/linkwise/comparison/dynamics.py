@@ -21,7 +21,7 @@ from linkwise.spatial.scalar import FloatArray
 
 MASS_SAMPLES = 16
 
-#: Other zeros of the ends are taken where they bring the differences down to this share.
+#: Zeros of the end joints are changed if that reduces the differences to this share.
 BETTER = 0.1
 
 #: A length, an angle or a moment that is not worth a turn.

@@ -286,7 +286,7 @@ class Chain:
         """Clear the recorders, whose data do not lead to the new state of the chain."""
         for recorder in self._recorders:
             if recorder.paused:
-                recorder.take(float(self._time), 0.0)  # counted as a cycle left out, so that what it has ends here
+                recorder.take(float(self._time), 0.0)  # counted as a skipped cycle, so that the recording ends here
             else:
                 recorder.clear(start=self.save())
 

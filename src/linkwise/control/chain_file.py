@@ -244,7 +244,7 @@ class ChainReader(TableReader):
         whole = {**values, **{key: REPLACEMENTS.get(key, "?") for key in wrong & CONSTRAINT.fields.keys()}}
         row: ChainConstraint | None = None
         problems: Sequence[Problem] = ()
-        if "kind" not in wrong:  # (which says what else there must be)
+        if "kind" not in wrong:  # (it lists the required fields)
             row, problems = attempt(item, lambda: constraint_of(**whole))
         for problem in problems:
             if problem.field not in wrong:
@@ -265,7 +265,7 @@ class ChainReader(TableReader):
         """Read the clearance of shapes and the obstacles; None without a table, or after a report."""
         tables, known = list(enumerate(top.get("obstacle", ()))), len(self.problems)
         shapes = [self.build(named("obstacle", k, raw), ("obstacle", k), raw, OBSTACLE) for k, raw in tables]
-        misread = len(self.problems) > known  # (then an obstacle may stand elsewhere)
+        misread = len(self.problems) > known  # (then the link of an obstacle may be another one)
         said = document.get("clear")
         if said is None and tables:
             self.report(("obstacle",), "there are obstacles and no [clear]; expected a table [clear] with a margin")

@@ -26,7 +26,7 @@ from linkwise.spatial.scalar import FloatArray
 #: The first value of a port.
 Value = float | bool | int | tuple[float, ...]
 
-#: How many names a message lists at most where it cannot offer a near one.
+#: Greatest number of names in a message without a similar one.
 MOST_NAMES = 12
 
 #: Inputs of the chain itself, which a description holds in fields of their own.

@@ -22,13 +22,13 @@ from linkwise.solve.constraints import Clear, Constraint
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
 
-#: What is kept free beside the margin, as a part of the mechanism's size: a chain that has stopped there can move away.
+#: Additional clearance beyond the margin, relative to the mechanism's size: a stopped chain can then move away.
 RESERVE = 1e-3
 
-#: By this share a step stays below what is proven, for rounding.
+#: Steps stay below the proven bound by this share, for rounding.
 ROUNDING = 1e-12
 
-#: Of a way that is no longer than this nothing is taken off; and how far a joint may move that carries no shape.
+#: Motions shorter than this are not reduced; and the free range of a joint without shapes.
 TINY, ANYWHERE = 1e-200, 1e9
 
 

@@ -17,13 +17,13 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 from linkwise.spatial.validation import readable
 
-#: What a link that hangs on the start names as its predecessor.
+#: Predecessor of a link at the start.
 START = "start"
 
 #: Names that no link may have, because the values of a chain are called by them.
 RESERVED: tuple[str, ...] = (START, "chain", "base")
 
-#: What may be bounded at the end of a link, m/s and m/s2.
+#: Limits at the end of a link, m/s and m/s2.
 GREATEST: tuple[str, ...] = ("max_speed", "max_acceleration", "max_deceleration")
 
 

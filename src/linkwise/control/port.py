@@ -303,7 +303,7 @@ def _short(number: float) -> str:
 
 _AXES = "xyz"
 
-#: How the elements of a vector (3,), a quaternion (4,) and a matrix (3, 3) are called.
+#: Names of the elements of a vector (3,), a quaternion (4,) and a matrix (3, 3).
 ELEMENTS: dict[tuple[int, ...], tuple[str, ...]] = {
     (3,): tuple(_AXES),
     (4,): ("qw", "qx", "qy", "qz"),

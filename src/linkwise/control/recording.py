@@ -31,7 +31,7 @@ from linkwise.spatial.scalar import FloatArray
 CLOCK = ("t [s]", "dt [s]", "cycle [int]")
 BOOLS = ("false", "true")
 
-#: How many rows are turned into text at a time.
+#: Rows formatted as text at a time.
 ROWS = 1 << 10
 
 
@@ -169,7 +169,7 @@ SUFFIXES = (".csv", ".npz")
 HELD = ("times", "periods", "cycles", "values")
 START = "start_"
 
-#: What an .npz file holds, and of what kind each is.
+#: Members of an .npz file, with their kinds.
 KINDS = {**dict.fromkeys(HELD, NUMBERS), "channels": TEXT, **{START + name: kind for name, kind in ARRAYS.items()}}
 
 
@@ -412,8 +412,8 @@ class Recorder:
         inputs = {name for name, port in ports.items() if port.direction == "in"}
         if start is None or self._every > 1 or not inputs <= {*chosen, *start.routes}:
             carry = None
-        # one row more than is kept: what the chain went on from after it is what the oldest row kept began with;
-        # filled, so that the operating system gives the memory now and not in a cycle
+        # one row more than the length: the state after it is that before the oldest row; filled, so that the operating
+        # system allocates the memory now and not in a cycle
         rows = length + (carry is not None)
         self._rows = np.full((rows, len(places)), np.nan)
         self._times, self._periods = np.full(rows, np.nan), np.full(rows, np.nan)

@@ -137,7 +137,7 @@ def _channel(row: Any) -> Channel:
     if not all(isinstance(text, str) for text in texts) or not all(type(size) is int for size in _listed(shape)):
         raise ValueError("a field of another type")
     channel = Channel(name, kind, tuple(shape), unit, tuple(words), direction)
-    # what a port refuses is no channel either
+    # a channel is valid if it is valid as a port
     port = Port(name, "in", channel.kind, channel.shape, unit, initial=None, finite=False, choices=channel.choices)  # type: ignore[arg-type]
     if direction not in (*DIRECTIONS, "") or kind not in KINDS:
         raise ValueError(f"direction {direction!r}")

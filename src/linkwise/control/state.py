@@ -22,7 +22,7 @@ from linkwise.spatial.validation import shaped
 
 Setting: TypeAlias = str | int | float | bool
 
-#: What a file holds of a state, and of what kind each is.
+#: Members of a state's file, with their kinds.
 ARRAYS = {"values": NUMBERS, "carry": NUMBERS, "channels": TEXT, "digest": TEXT, "routes": TEXT, "settings": TEXT}
 
 

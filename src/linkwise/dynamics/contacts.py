@@ -27,19 +27,19 @@ from linkwise.spatial.validation import choice, common_batch, number_within, vec
 #: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
 KINDS = {"normal": 1, "point": 3, "frame": 6}
 
-#: Below this part of the greatest eigenvalue of the Delassus matrix with a diagonal of ones, a direction is dependent.
+#: A direction is dependent below this part of the greatest eigenvalue of the Delassus matrix with unit diagonal.
 DEPENDENT = 1e-11
 
-#: What forces may leave of a load or of accelerations, against the greatest of these.
+#: Tolerance of the balance of forces, relative to the greatest load or acceleration.
 BALANCED = 1e-9
 
 #: The same of equations that depend on others: below it they agree, but for rounding times the condition.
 AGREED = 1e-6
 
-#: What rounding leaves of a difference, against its terms.
+#: Rounding error of a difference, relative to its terms.
 ROUNDED = 1e-13
 
-#: Velocities of what floats.
+#: Velocities of a floating base.
 FREE = 6
 
 #: Faces of the pyramid within a friction cone.
@@ -359,7 +359,7 @@ class Contacts:
             steps, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, damping)
             held += np.einsum("...ijk,...k->...ij", steps, forces[..., rows])
             turned[..., rows, :] = np.einsum("...ijk,...i->...kj", steps, motion)
-        if idle.any():  # (f = B y with B = J N stays shortest: of what depends, df is that of dB y)
+        if idle.any():  # (f = B y with B = J N stays shortest: for dependent rows, df is that of dB y)
             turned += jac @ self._following(q, motion)
 
         def right(free: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import OPTION_VALUES, algorithm, kernel_of
+from linkwise.dynamics.newton_euler import apply_wrenches
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -19,12 +20,13 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import on_body
 from linkwise.spatial.validation import choice, common_batch, vectors
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 
 #: The axes and the reference point of a wrench: those of its frame; the world's, about the frame's origin; the
 #: world's, about the world origin.
 AXES = ("body", "world", "spatial")
 
-#: Which frame each wrench acts on, a link by its index, and its axes; None for one wrench on the tool, in its axes.
+#: Frame of each wrench, a link by its index, and its axes; None for one wrench on the tool, in its axes.
 Wrenches = tuple[tuple[int | str, str], ...] | None
 
 #: Frames with the wrenches (6,) that act on them, about their origins and in their axes.
@@ -129,7 +131,7 @@ class LinkWrenches:
         object.__setattr__(self, "wrenches", values)
 
 
-#: What methods take: a wrench on the tool, in its axes, or wrenches by link.
+#: Accepted forms of wrenches: one on the tool, in its axes, or one per link.
 External: TypeAlias = npt.ArrayLike | Wrench | LinkWrenches | Mapping[str, npt.ArrayLike | Wrench]
 
 
@@ -256,3 +258,19 @@ def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenche
     for frame, wrench in wrenches_on_frames(tree, q, external, wrenches):
         total = total + jacobian(tree, q, link=frame, frame="body").T @ wrench
     return total
+
+
+@looped("external_efforts")
+def external_efforts_in_steps(sweeps: Sweeps) -> None:
+    """Sum the wrenches on the bodies that each joint carries."""
+
+    def outward(body: Row) -> None:
+        body["force"] = np.zeros(6)
+
+    def inward(body: Row) -> None:
+        body.write("tau", [-(freedom.screw @ body["force"]) for freedom in body.joint.freedoms], "v")
+        body.parent.add("force", body.joint.force_to_parent(body["force"]))
+
+    sweeps.outward(outward)
+    apply_wrenches(sweeps, "force")
+    sweeps.inward(inward)

@@ -21,13 +21,13 @@ from linkwise.spatial.scalar import FloatArray
 #: Random configurations; at all of them the inertia of a joint that moves something is positive.
 TRIALS = 3
 
-#: Below this part of what was added up in it, a pivot of M is rounding.
+#: A pivot of M below this part of its terms is rounding.
 LEAST = 1e-13
 
 #: From so many velocities on M comes from a kernel.
 MANY = 64
 
-#: How often numbers for symbols are drawn before it is left open whether there is inertia.
+#: Number of random substitutions before the inertia is left undecided.
 DRAWS = 32
 
 

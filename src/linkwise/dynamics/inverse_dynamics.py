@@ -327,7 +327,7 @@ def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
     return recursions.spring_efforts(tree, q, qd)
 
 
-#: The coordinates of a base that stands where its frame is.
+#: Coordinates of a base at its reference frame.
 AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 

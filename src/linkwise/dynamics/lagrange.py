@@ -119,7 +119,7 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
     for inertia, pose in _masses(tree, poses):
         rate = _rate(tree, pose, q, qd)
         upper = np.array([[inertia[i, j] * (0.5, 1.0)[j > i] if j >= i else 0.0 for j in range(4)] for i in range(4)])
-        kinetic = kinetic + sum(row @ (upper @ row) for row in rate)  # J is symmetric: each product is taken once
+        kinetic = kinetic + sum(row @ (upper @ row) for row in rate)  # J is symmetric: each product is computed once
         moment = moment + pose @ inertia[:, 3]
     for drive, ratio in zip(tree.drives, tree.drive_ratios, strict=True):
         speed = ratio * qd[tree.nv - tree.n + drive.coordinate]

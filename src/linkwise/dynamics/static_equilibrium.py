@@ -25,7 +25,7 @@ from linkwise.spatial.validation import common_batch, vectors
 #: Greatest number of steps of a search for an equilibrium.
 STEPS = 200
 
-#: Share of the greatest eigenvalue below which one counts as zero: what rounding leaves of it.
+#: Relative threshold of zero eigenvalues, by rounding.
 NEUTRAL = 1e-12
 
 #: Up to this the squares of stiffnesses are as good as none.
@@ -34,7 +34,7 @@ TINY = 1e-200
 #: No joint moves further in one step, rad or m.
 LONGEST = 0.5
 
-#: Steps of a fall, where that search stood still; curvatures below this share of the greatest count as that.
+#: Steps of a descent after that search has stalled; curvatures below this share of the greatest are raised to it.
 FALLS, FLAT = 100, 1e-3
 
 
@@ -70,7 +70,7 @@ class StaticEquilibrium:
     neutral: npt.NDArray[np.bool_]
 
 
-#: What each field of an equilibrium holds.
+#: Types of the fields of an equilibrium.
 KINDS = {"q": "float64", "success": "bool", "residual": "float64", "stable": "bool", "neutral": "bool"}
 
 

@@ -27,8 +27,8 @@ CLOSED_FORMS = ("minimal", "multipliers")
 #: Loops that the minimal form takes: each multiplies the length of the next one's velocity ratios.
 MOST_LOOPS = 2
 
-#: Closed states at which equations are compared with the kernels: the least singular value of the closure Jacobian that
-#: counts is more than this share of the greatest.
+#: Closed states at which equations are compared with the kernels: the least significant singular value of the closure
+#: Jacobian is more than this share of the greatest.
 STATES, REGULAR = 4, 1e-2
 
 

@@ -41,7 +41,7 @@ DROPPING = frozenset({"values", "speeds", "of_row"})
 #: Terms that are written as text; some 10 MB.
 MOST_TERMS = 300_000
 
-#: Lines that a notebook shows by itself.
+#: Lines that a notebook displays.
 SHOWN_LINES = 120
 
 TITLES = {
@@ -56,7 +56,7 @@ TITLES = {
 }
 
 
-#: What there is in explicit and harmonic form.
+#: Quantities in explicit and harmonic form.
 WRITTEN_OUT = tuple(TITLES)
 
 
@@ -222,7 +222,7 @@ def derive(
         tape = closed_tape(tree, quantity, **options)
     else:
         tape = kernel_of(tree, quantity, "numpy", {name: x for name, x in options.items() if name not in of_form}).tape
-    labels_of(tape)  # refuses names that would stand for two things
+    labels_of(tape)  # rejects ambiguous names
     if form == "recursive" and base:
         listing, bound = _in_base_parameters(tree, quantity), 0.0
     elif form == "recursive":

@@ -27,7 +27,7 @@ FORMS = ("harmonic", "graph")
 
 _SOURCES = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
 
-#: Characters of LaTeX source after which a sum goes on in the next line.
+#: Characters of LaTeX source after which a sum is broken.
 WIDTH = 110
 
 #: Terms that a matrix in harmonic form may have as SymPy expressions.
@@ -402,7 +402,7 @@ def _terms(expression: Any) -> list[Any]:
     return sorted(terms, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))
 
 
-#: Short names of what is mostly derived, and the algorithms.
+#: Short names of common algorithms.
 SHORT = {
     "M": "mass_matrix",
     "C": "coriolis_matrix",

@@ -20,7 +20,7 @@ psi omega
 """
 _GREEK = {name: chr(code) for code, name in enumerate(_LETTERS.split(), 0x3B1)}
 
-#: How letters that are not ASCII are written: Greek ones, and some others.
+#: Spellings of letters that are not ASCII: Greek ones, and some others.
 SPELT = {
     **{letter: name for name, letter in _GREEK.items()},
     **{letter.upper(): name.capitalize() for name, letter in _GREEK.items() if name != "sigma_final"},
@@ -36,7 +36,7 @@ SPELT = {
 }
 
 
-#: What a name must not be, by language; see `linkwise.export.language.language`.
+#: Reserved words, by language; see `linkwise.export.language.language`.
 WORDS: dict[str, frozenset[str]] = {}
 
 
@@ -101,13 +101,13 @@ class Identifiers:
 #: The input that holds the values of a mechanism's symbols.
 PARAMETERS = "parameters"
 
-#: The input that takes its place once what depends on parameters alone has been computed.
+#: Input that replaces it once the parameter-dependent part has been computed.
 CONSTANTS = "constants"
 
 _STATE = {"q": "the coordinates", "qd": "the velocities", "qdd": "the accelerations"}
 _RATES = {"v": "the frame's velocity", "a": "the frame's acceleration", "h": "the momentum", "hd": "the momentum's rate"}
 
-#: What a port of this name and so many axes is, in the algorithms of the library.
+#: Meaning of a port by its name and number of axes, in the algorithms of the library.
 _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
     ("q0", 1): "joint coordinates at the beginning, rad or m",

@@ -21,14 +21,14 @@ from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
-#: The unit roundoff of each precision: the greatest relative error of one rounding.
+#: Unit roundoff of each precision: the greatest relative error of one rounding.
 UNITS = {"double": 2.0**-53, "single": 2.0**-24}
 
-#: What a result that is too small for full precision may be off besides.
+#: Additional error of a result that is too small for full precision.
 SMALLEST = {"double": 2.0**-1074, "single": 2.0**-149}
 
-#: Unit roundoffs that a sine, a cosine or an arctangent may be off: 2 units in the last place, as CUDA's manual says of its
-#: own; those of the C libraries in use, and of the machine code here, are closer.
+#: Error of a sine, a cosine or an arctangent in unit roundoffs: 2 units in the last place, as CUDA's manual states; the
+#: usual C libraries, and the machine code here, are more accurate.
 LIBRARY = 4.0
 
 
@@ -94,8 +94,7 @@ def _select(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
     return abs(x[1] - x[2]) + e[1] + e[2], 0.0
 
 
-#: For each operation, of its value z, operands x and their errors e: how far the errors take the value, and how many unit
-#: roundoffs it adds.
+#: Propagated error of each operation, of its value z, operands x and their errors e, and its own error in unit roundoffs.
 _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, float]]] = {
     **dict.fromkeys(("add", "sub"), lambda z, x, e: (e[0] + e[1], 1.0)),
     "mul": lambda z, x, e: (abs(x[0]) * e[1] + abs(x[1]) * e[0] + e[0] * e[1], 1.0),
@@ -112,7 +111,7 @@ _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, flo
 #: Inputs are multiples of 1 / 64, which are exact in either precision and short in decimals.
 _STEP = 64.0
 
-#: Points that are drawn for one row, where rounding can change what is chosen.
+#: Points tried for one row if rounding can change a selection.
 _TRIES = 20
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from linkwise.export.ports import Identifiers, TapePort, inputs, outputs, spelt, used_slots
 from linkwise.kernel.tape import Tape
 
-#: The slot of a value that has a name of its own, or an operation on trees.
+#: Slot of a named value, or an operation on trees.
 Tree = int | tuple[str, tuple["Tree", ...]]
 
 _ARITHMETIC = {"add", "sub", "mul", "div", "neg"}

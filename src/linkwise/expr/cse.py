@@ -26,12 +26,12 @@ LARGE = (1 << 61) - 1
 #: Mersenne primes; products of residues of the small one fit into 64 bits.
 SMALL = (1 << 31) - 1
 
-#: Of how many parts the sum of an angle is looked into.
+#: Greatest number of terms of an analysed angle.
 MOST = 64
 
 _MODULAR: dict[str, Callable[..., int]] = {"add": add, "sub": sub, "mul": mul, "neg": neg}
 
-#: A sum of multiples of angles: whole numbers by what they multiply.
+#: A sum of multiples of angles: integer factors by angle.
 Combination = dict[Hashable, int]
 
 
@@ -148,7 +148,7 @@ class Residues:
         return self._points[part]
 
 
-#: At how many points magnitudes are compared.
+#: Number of trial points for magnitudes.
 TRIALS = 5
 
 #: Up to this factor the sum of magnitudes may grow: one bit.
@@ -264,7 +264,7 @@ _RATIONAL = {"add", "sub", "mul", "neg"}
 
 _SUMS, _CIRCULAR, _SHARP = {"add", "sub"}, {"sin", "cos"}, {"same", "mul", "neg", "div", "sqrt", "abs"}
 
-#: What may be no number, or is not always taken: a value that comes from it stands for an input of its own.
+#: Operations that may be NaN, or are not always selected: their results count as independent inputs.
 _PARTIAL = {"div", "sqrt", "atan2", "select"}
 
 

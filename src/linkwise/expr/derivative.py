@@ -12,7 +12,7 @@ from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed, schedule
 from linkwise.spatial.scalar import Array, is_number, select
 
-#: The region of what enters a result whatever is chosen.
+#: Region of a node that is used for every selection.
 _EVERYWHERE = 1.0
 
 

@@ -17,7 +17,7 @@ Sum = dict[Monomial, float]
 #: Terms that a product may have before like ones are collected.
 MOST_TERMS = 2_000
 
-#: A coefficient below this part of what was added up to make it is rounding.
+#: A coefficient below this part of its terms is rounding.
 _ROUNDING = 1e-14
 
 

@@ -14,7 +14,7 @@ from linkwise.expr.ordering import operations_needed
 Term = tuple[int, tuple[int, ...]]
 
 
-#: Of what an operation is written out as a part.
+#: Users into which an operation is expanded as a part.
 _WITHIN = {"add": {"add", "sub"}, "sub": {"add", "sub"}, "mul": {"add", "sub", "mul"}}
 
 

@@ -92,7 +92,7 @@ class Expr:
     serial: int
     key: bytes | None
 
-    # Most of what a recursion writes down is a product with 0 or 1, or a sum with 0: the table of rules need not be asked.
+    # Most operations of a recursion are products with 0 or 1, or sums with 0: these skip the table of rules.
 
     def __add__(self, other: Any) -> Any:
         return self if other.__class__ is float and other == 0.0 and self.op != "const" else build("add", self, other)
@@ -229,7 +229,7 @@ def _forget(entry: weakref.ref[Expr]) -> None:
 def _remove(entry: _Entry) -> None:
     if _table.get(entry.key) is entry:
         result = _table.pop(entry.key, None)
-        if result is not None and result is not entry:  # another thread has put a new node there in between
+        if result is not None and result is not entry:  # another thread has stored a new node in between
             _table.setdefault(entry.key, result)
 
 
@@ -372,7 +372,7 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
     stored.key = key
     entry = _table.setdefault(key, stored)
     node = result if entry is stored else entry()
-    if node is None:  # what stands there is dead and about to be removed
+    if node is None:  # the entry is dead and about to be removed
         _table[key] = stored
         return result
     return node
@@ -398,7 +398,7 @@ def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
     return height.to_bytes(4, "big") + blake2b(repr((op, keys)).encode(), digest_size=16).digest()
 
 
-#: What the keys of numbers and of parameters begin with.
+#: Prefixes of the keys of numbers and of parameters.
 _NUMBER, _PARAMETER = bytes(4), (1).to_bytes(4, "big")
 
 

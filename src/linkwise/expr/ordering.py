@@ -8,12 +8,12 @@ from typing import Any
 
 from linkwise.expr.node import Expr
 
-#: Registers that hold waiting values, of the 32 of a large processor; some are needed for what is in work.
+#: Registers for pending values, of the 32 of a large processor; some are needed for current operands.
 REGISTERS = 28
 
-#: Operations from which on the time to compile them counts for more than the last tenth of their speed. They are computed
-#: in the order in which the nodes were made: for dynamics of 26 to 100 bodies the best of the three, or with 3 % more
-#: traffic, and comparing them takes as long as tracing. LLVM optimises nothing of them, and so takes a tenth of the time.
+#: Operations from which on compile time matters more than the last tenth of speed. They are computed in the order of their
+#: creation: for dynamics of 26 to 100 bodies the best of the three, or with 3 % more traffic, and comparing them takes as
+#: long as tracing. LLVM does not optimise them, and so takes a tenth of the time.
 MANY = 55_000
 
 _NEVER = 1 << 60
@@ -187,7 +187,7 @@ def _by_result(args: Args) -> list[int]:
 
 def _drawn_forward(order: Iterable[int], args: Args) -> list[int]:
     """Move operations forward to where they are computable and the only remaining user of an operand."""
-    left, waiting = _use_counts(args), [0] * len(args)  # (how many still need a result, and the sum of their numbers)
+    left, waiting = _use_counts(args), [0] * len(args)  # (number of pending users, and the sum of their indices)
     for k, operands in enumerate(args):
         for arg in operands:
             waiting[arg] += k

@@ -14,10 +14,10 @@ from linkwise.expr.cse import LARGE, SMALL, Facts, Residues
 from linkwise.expr.node import Expr, simplified
 from linkwise.expr.ordering import operations_needed
 
-#: How many pairs of values are looked at in one pass; the operations that are left then stay as they are.
+#: Greatest number of pairs examined in one pass; the remaining operations are unchanged.
 BUDGET = 1_500_000
 
-#: How many pairs at a time.
+#: Pairs examined at a time.
 BLOCK = 30_000
 
 _DIRECT = {"add", "sub", "mul"}

@@ -72,5 +72,5 @@ def checked_name(name: object) -> str:
     try:
         float(name)
     except ValueError:
-        return unicodedata.normalize("NFC", name)  # an accented letter is one name, however it is put together
+        return unicodedata.normalize("NFC", name)  # composed and decomposed accents are one name
     raise ArgumentError(f"{shown(name)} is not a name of a symbol: it reads as a number")

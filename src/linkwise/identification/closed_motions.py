@@ -21,7 +21,7 @@ from linkwise.spatial.scalar import FloatArray
 #: Positions, velocities and accelerations (K, nq), (K, nv), (K, nv).
 Motion: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
-#: By how much a motion may end beside where it began, rad or m: on another branch it ends elsewhere.
+#: Tolerance of a motion's end relative to its begin, rad or m: on another branch the end differs.
 RETURNED = 1e-6
 
 #: The part of its limits that a joint which follows may take at the instants at which it is looked at.

@@ -13,10 +13,10 @@ from linkwise.spatial.quaternion import conjugated, multiplied, rotated
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
 
-#: Instants for each harmonic at which the limits are held.
+#: Instants per harmonic at which the limits are checked.
 GRID = 32
 
-#: The greatest of many numbers is taken as their norm of this degree, which is smooth and never too small.
+#: The greatest of many numbers is replaced by their norm of this degree, which is smooth and never too small.
 SHARP = 64.0
 
 
@@ -147,7 +147,7 @@ def _logistic(x: FloatArray) -> FloatArray:
 SINC = Polynomial([(-1.0) ** k / factorial(2 * k + 1) for k in range(13)])
 SINC_RATE, SINC_BEND = SINC.deriv(), SINC.deriv(2)
 
-#: How far what floats goes from its parent's origin along each axis, m.
+#: Displacement of a floating base from its parent's origin along each axis, m.
 SPAN = 1.0
 
 

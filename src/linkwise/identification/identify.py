@@ -34,10 +34,10 @@ CORRELATED = 0.3
 #: Residuals below this share of the scatter do not matter.
 NOTICED = 1e-2
 
-#: Of a combination in the table.
+#: Greatest width of a combination in the table.
 LONGEST = 56
 
-#: Mass of a link that has a first moment and no mass of its own, kg.
+#: Assumed mass of a link with a first moment and without mass, kg.
 NEEDED = 1.0
 
 #: A mass below this is none, kg.

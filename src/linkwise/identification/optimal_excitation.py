@@ -36,24 +36,24 @@ from linkwise.trajectory.validation import count, position_bounds, positive, sca
 
 CRITERIA = ("determinant", "condition")
 
-#: Random motions from which the best are taken.
+#: Random motions of which the best are refined.
 CANDIDATES = 100
 
 #: Default number of instants of the result.
 SAMPLES = 501
 
 
-#: A step of the minimiser must bring this share of what the slope promises; it is halved so often.
+#: Required share of the predicted descent of a step, and greatest number of halvings.
 ENOUGH, HALVINGS = 1e-4, 20
 
 #: Samples of the regressor for each harmonic.
 RATE = 20
 
-#: What `ClosedMotions.wall` counts beside the criterion, and by how much the size number of a motion that the smooth
-#: limits let through is taken back until it keeps the exact ones, so often at most.
+#: Weight of `ClosedMotions.wall` relative to the criterion; and reduction of a motion that satisfies the smooth limits until
+#: it satisfies the exact ones, with its greatest number of repetitions.
 WALL, EASED, EASINGS = 1e-3, 0.1, 30
 
-#: Of the finite differences of the regressor, whose error of 1e-6 an optimisation does not feel.
+#: Step of the regressor's finite differences, whose error of 1e-6 has no effect on an optimisation.
 STEP = 1e-6
 
 

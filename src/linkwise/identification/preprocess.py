@@ -13,7 +13,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import configuration, instants, scalar
 
-#: Of the Butterworth filter; run forth and back it is twice that.
+#: Order of the Butterworth filter; forward and backward it is doubled.
 ORDER = 4
 
 #: Periods of the cutoff after which the filter has forgotten an end: its slowest part falls by e^-2.4 in each.

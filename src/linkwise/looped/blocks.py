@@ -28,7 +28,7 @@ from linkwise.looped.kernel import LoopedKernel, body_count, code_by_key, looped
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
 
-#: What is compiled in blocks.
+#: Algorithm compiled in blocks.
 NAME = "forward_dynamics_derivatives"
 
 
@@ -94,7 +94,7 @@ def _blocks(tree: Tree, declared: Algorithm) -> LoopedProgram:
     return LoopedProgram.of(layout, phases)
 
 
-#: The arrays of what is solved for in between, and of what goes from one part of a tape to the other.
+#: Arrays of the intermediate solution, and of the values passed between the parts of a tape.
 SOLVED, CARRIED = "qdd", "carried"
 
 

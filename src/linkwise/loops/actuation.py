@@ -13,10 +13,10 @@ from linkwise.solve.validation import joint_index
 from linkwise.spatial.linear import independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 
-#: What a joint is worth as a passive one, against 1: with a motor or a greatest effort; with limits; without mass on it.
+#: Preference of a joint as a passive one, relative to 1: with a motor or an effort limit; with limits; without mass on it.
 _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
 
-#: What the speeds of joints with quaternions are worth: they are never driven, and follow wherever they can.
+#: Preference of the velocities of joints with quaternions: they are never driven, and passive where possible.
 _MANIFOLD = 1e6
 
 

@@ -18,21 +18,21 @@ from linkwise.loops.loop_solver import CLOSED, NEARLY, LoopEquations, closed_nea
 from linkwise.loops.step_kernels import DONE, OPEN, OUTSIDE, STEPS
 from linkwise.spatial.scalar import FloatArray
 
-#: A step of the driven coordinates below this, rad or longest offsets, is not cut again: the branch ends there. Loops that
-#: are closed to 1e-15 leave a position uncertain by 3e-8 where a branch ends, so that shorter steps would tell nothing.
+#: Steps of the driven coordinates below this, rad or longest offsets, are not divided: the branch ends there. Loops closed
+#: to 1e-15 leave an uncertainty of 3e-8 of the position at the end of a branch, so that shorter steps would be meaningless.
 SHORTEST = 1e-6
 
 #: Not settled: to be followed from where it is.
 _WALK = -1
 
-#: A step by all closure equations, rad or longest offsets, and the smallest singular value, beside the greatest, with which
-#: they settle the passive coordinates well.
+#: A step by all closure equations, rad or longest offsets, and the relative singular value above which they determine the
+#: passive coordinates well.
 HOP, WELL = 1e-2, 0.05
 
 #: Steps at most.
 ROUNDS = 2000
 
-#: How far the end of a branch may be from the last position that was sure: driven coordinates, and passive ones, which go
+#: Tolerance of the end of a branch relative to the last certain position: driven coordinates, and passive ones, which change
 #: with the square root there; rad and longest offsets.
 AT_END = 10 * SHORTEST, 0.05
 

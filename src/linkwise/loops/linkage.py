@@ -23,7 +23,7 @@ from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, first_place, numbers, vectors
 
-#: What all closure equations may leave of velocities and accelerations, as a share of these.
+#: Relative residual of velocities and accelerations in all closure equations.
 LEFT = 1e-9
 
 

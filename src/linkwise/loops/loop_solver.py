@@ -28,8 +28,8 @@ from linkwise.spatial.validation import first_index
 #: Up to here loops count as closed: lengths over the longest offset, and sines of angles.
 CLOSED = 1e-12
 
-#: Loops of a given position may be open by this part of the longest offset, or rad; velocities and accelerations of the
-#: loops' ends may differ by this part of their terms.
+#: Tolerance of the closure of a given position, relative to the longest offset, or rad; and of the velocities and
+#: accelerations of the loops' ends, relative to their terms.
 NEARLY = 1e-6
 
 #: Velocities and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none.
@@ -44,7 +44,7 @@ _PERFECT = 1e-15
 #: The damping does not fall below this part of the squared error.
 _LEAST = 1e-6
 
-#: Loops that are open by less may be so by numbers given with few digits.
+#: Smaller closure errors may come from numbers given with few digits.
 _MISFIT = 1e-2
 
 

@@ -17,10 +17,10 @@ from linkwise.spatial.linear import rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import shaped
 
-#: Sines of angles up to this count as zero, and lengths up to this share of the way to the farthest joint.
+#: Tolerance of zero: sines of angles, and lengths relative to the distance to the farthest joint.
 SAME = 1e-9
 
-#: Whether a joint turns about its axis, whether it advances along it, a point on the axis (3,), and its direction (3,).
+#: Whether a joint rotates about its axis, whether it translates along it, a point on the axis (3,), and its direction (3,).
 Axis = tuple[bool, bool, FloatArray, FloatArray]
 
 
@@ -65,11 +65,11 @@ def spherical_loops(tree: Tree, q: FloatArray) -> bool:
     return rank == 3 and max(off) <= SAME * size
 
 
-#: How many equations each kind of closure is in a plane, or on a sphere.
+#: Number of equations of each kind of closure in a plane, or on a sphere.
 PLANAR_ROWS = {"full": 3, "point": 2, "hinge": 2}
 
-#: Of the step, rad or longest offsets, that shows whether a position is singular: well above the root of `CLOSED`, by which
-#: positions beside a singular one may be wrong.
+#: Step, rad or longest offsets, of the test for singular positions: well above the root of `CLOSED`, the error of positions
+#: near a singular one.
 _STEP = 1e-2
 
 #: Positions of one rank that are looked at.

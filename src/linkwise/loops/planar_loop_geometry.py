@@ -19,13 +19,14 @@ from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import basis
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
+from linkwise.spatial.transform import transform
 
 #: A displacement of the plane: turn and shift, (2,) each.
 Move = tuple[Array, Array]
 
 STAY: Move = (np.array([1.0, 0.0]), np.zeros(2))
 
-#: By how much, relative to what is compared, two links that just reach each other may be too short: rounding.
+#: Relative tolerance of two links that just reach each other, for rounding.
 ROUNDING = 1e-14
 
 
@@ -179,7 +180,7 @@ def _root(square: Any, other: Any) -> Any:
     return root(select(left, left, select(left + square * ROUNDING, 0.0, left)))
 
 
-#: How far axes may be from parallel, and planes apart relative to the size of the loop.
+#: Tolerance of parallel axes, and of the distance of planes relative to the size of the loop.
 CLOSE = 1e-9
 
 
@@ -198,9 +199,9 @@ class Ring:
     ends : tuple of ndarray (2,)
         Where the frames of the loop are.
     normal : ndarray (3,)
-        Common axis of the joints, in the world frame where all coordinates are zero.
+        Common axis of the joints, in the axes of the world, where all coordinates are zero.
     plane : ndarray (2, 3)
-        The axes x and y of the plane, as rows.
+        The axes x and y of the plane, as rows; their origin is that of the base, as for `level`.
     size : float
         The extent of its joints, m.
     turn : ndarray (2,)
@@ -318,7 +319,8 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
             " of loops of joints whose velocities are the rates of their coordinates"
         )
     tree = separated(tree)
-    frames = frames_at_zero(tree)
+    at_origin = transform(tree.base[:3, :3], np.zeros(3))  # (a base far away would cost digits)
+    frames = frames_at_zero(tree.replace(base=at_origin))
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))
 
 

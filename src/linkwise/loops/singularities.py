@@ -22,10 +22,10 @@ from linkwise.spatial.scalar import Array, FloatArray
 #: A measure up to here is called singular.
 SINGULAR = 1e-6
 
-#: Positions at which it is seen what moves.
+#: Number of positions at which motions are tested.
 _SAMPLES = 4
 
-#: A speed ratio above this is a motion.
+#: A velocity ratio above this is a motion.
 _MOVES = 1e-3
 
 #: A measure up to here is called close to singular.

@@ -26,14 +26,14 @@ STEPS = 4
 #: branch (the monotonicity test of P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapters 2 and 5).
 CONTRACTION = 0.25
 
-#: The way from the start to the solution may differ by this share from the tangent at the solution: where it differs more,
-#: the solution is on another branch that meets the first, or the branch turns within the step.
+#: The chord from the start to the solution may differ by this share from the tangent at the solution: otherwise the solution
+#: is on another branch that meets the first, or the branch turns within the step.
 KINK = 0.5
 
 #: A second step below this is short whatever the first was; rad, or longest offsets.
 SHORT = 1e-8
 
-#: What became of a step: on its branch and closed; loops still open; too long to be sure of the branch; beyond limits.
+#: Result of a step: on its branch and closed; loops still open; too long to be certain of the branch; beyond limits.
 DONE, OPEN, FAR, OUTSIDE = 0.0, 1.0, 2.0, 3.0
 
 
@@ -83,7 +83,7 @@ class LinkageEquations:
         return Kernel(trace(function, f"linkage_{name}", inputs, outputs), None, function.__doc__ or "")
 
     def step(self, u: Array, q: Array, steps: int = STEPS) -> tuple[Array, Any, Any]:
-        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,).
+        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,), the first along the tangent there.
 
         Returns
         -------
@@ -103,8 +103,11 @@ class LinkageEquations:
         tangent: Array = blank(len(self.passive))
         shift: Array = blank(len(self.passive))
         for number in range(steps):
-            residual, jac = closure_sine(self.tree, here), closure_jacobian(self.tree, here)
+            point = here if number else q
+            residual, jac = closure_sine(self.tree, point), closure_jacobian(self.tree, point)
             right = -residual[list(self.rows), None]
+            if not number:
+                right = right + self._driven_rows(jac, here - q)[:, None]
             if number == steps - 1:
                 right = np.concatenate([right, self._driven_rows(jac, here - q)[:, None]], axis=1)
             solved = self._solve(jac, right)

@@ -22,10 +22,10 @@ from linkwise.spatial.validation import number_within, rigid_poses, vectors
 
 T = TypeVar("T", bound=Tree)
 
-#: How far the length of a quaternion that is given may be from 1.
+#: Tolerance of the length of a given quaternion.
 UNIT_LENGTH = 1e-6
 
-#: Where things that were on a link are now: on that link, in that frame of it (4, 4).
+#: New locations of items of a link: a link, and a frame of it (4, 4).
 Places = Mapping[str, tuple[str, Array]]
 
 #: The fields of a link without a joint.

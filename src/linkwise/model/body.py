@@ -280,7 +280,7 @@ def _regrouped_one_by_one(bodies: Sequence[Body]) -> list[Array]:
         moved = unseen(body, inertias[k])
         inertias[k] = inertias[k] - moved
         if body.parent >= 0:
-            there = body.placement  # what moves to the parent is symmetric about z: any angle will do
+            there = body.placement  # the part moved to the parent is symmetric about z: any angle is valid
             inertias[body.parent] = with_added(inertias[body.parent], there, moved)
     return inertias
 
@@ -320,7 +320,7 @@ def _resting(turns: bool, advances: bool) -> Array:
     return np.outer(columns, columns)
 
 
-#: The same by whether a body turns and advances: what is zero of a body that was regrouped.
+#: Zero elements of a regrouped body, by rotation and translation of its joint.
 RESTING = {(turns, advances): _resting(turns, advances) for turns in (False, True) for advances in (False, True)}
 
 

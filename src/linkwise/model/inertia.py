@@ -20,10 +20,10 @@ from linkwise.spatial.validation import readable
 #: Relative rounding allowed where an inertia is checked (tables carry few digits).
 SLACK = 1e-9
 
-#: Moments below this, kg m2, are held to what rounding makes of one of this size: programs write 1e-20 for nothing.
+#: Moments below this, kg m2, get the rounding tolerance of one of this size: programs write 1e-20 for zero.
 SMALLEST = 1e-8
 
-#: Where the six numbers of a tensor stand in it.
+#: Indices of the six numbers in a tensor.
 TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), "XZ": (0, 2)}
 
 

@@ -32,10 +32,10 @@ DH_LETTERS = {kind.letter: name for name, kind in JOINTS.items() if kind.dh_para
 #: The same kinds by the parameter of the row that their coordinate is added to.
 DH_KINDS = {str(JOINTS[name].dh_parameter): name for name in DH_LETTERS.values()}
 
-#: The axis of a joint where none is given.
+#: Default axis of a joint.
 Z_AXIS = (0.0, 0.0, 1.0)
 
-#: Two axes are parallel where the sine of their angle is less.
+#: Two axes are parallel if the sine of their angle is less.
 PARALLEL = 1e-9
 
 DH_COLUMNS = ("theta", "d", "a", "alpha", "b")
@@ -548,7 +548,7 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         check.report("motor.joint", motor.joint, f"{expected} (a motor of another joint goes into Mechanism(motors=...))")
 
 
-#: Fields that may change while the joint and its placement stay as they are, and how a value is checked.
+#: Fields that may change without the joint and its placement, with their validation.
 _CHECKED_ALONE: dict[str, Callable[[Checker, Joint, Any], Any]] = {
     "offset": _offset,
     "limits": _limits,

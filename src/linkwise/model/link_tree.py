@@ -51,7 +51,7 @@ def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tupl
 
 def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tuple[int, ...]:
     """Sort links so that each follows its parent; report a cycle."""
-    rounds = {-1: 0}  # how often the list is gone through until a link's parent stands before it
+    rounds = {-1: 0}  # number of passes through the list until a link's parent comes before it
     visited: set[int] = set()
     for k in range(len(links)):
         path, at = [], k

@@ -11,13 +11,13 @@ from linkwise.expr.node import Expr
 from linkwise.model.symbolic import substituted
 from linkwise.model.validation import CheckedRecord, Checker
 
-#: What the base is called where a link is named.
+#: Name of the base as a link.
 BASE = "base"
 
 LoopKind = Literal["full", "point", "hinge"]
 LOOPS: tuple[str, ...] = ("full", "point", "hinge")
 
-#: How many equations each kind of closure is.
+#: Number of equations of each kind of closure.
 CLOSURE_ROWS = {"full": 6, "point": 3, "hinge": 5}
 
 

@@ -81,7 +81,7 @@ def followers(check: Checker, joints: list[tuple[str, int, Mimic | None]]) -> tu
     for k, (name, size, _) in enumerate(joints):
         at, ratio, shift, seen = k, 1.0, 0.0, {k}
         while size and (mimic := joints[at][2]) is not None:
-            if at < k and results[at].coordinate >= 0:  # (whatever that one follows is known)
+            if at < k and results[at].coordinate >= 0:  # (the leader's coordinate is known)
                 break
             at = places.get(mimic.joint, -1)
             if at < 0 or joints[at][1] != 1:

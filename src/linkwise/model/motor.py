@@ -15,7 +15,7 @@ from linkwise.model.inertia import SLACK, Inertia
 from linkwise.model.symbolic import any_nonzero, has_symbols, numbers_at, parameters_in, substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 
-#: How friction on the motor's side is reflected to the joint.
+#: Reflection of motor-side friction to the joint.
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
 
 
@@ -180,7 +180,7 @@ class Motor(CheckedRecord):
         jm = inertia
         if not any_nonzero(tensor):
             return jm
-        if has_symbols(tensor) or has_symbols(jm):  # what holds for all values holds for these
+        if has_symbols(tensor) or has_symbols(jm):  # checks that hold for all values hold for these
             symbols = parameters_in([tensor, jm])
             point = dict(zip(symbols, np.random.default_rng(0).uniform(0.2, 1.2, len(symbols)).tolist(), strict=True))
             inertia = axis @ tensor @ axis if derived else jm

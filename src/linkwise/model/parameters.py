@@ -24,11 +24,11 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 
-#: Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
+#: Parameters of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
 #: Identification and Control of Robots*, 2002, chapter 9).
 LINK = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
 
-#: Of a motor: see `linkwise.Motor`.
+#: Parameters of a motor: see `linkwise.Motor`.
 MOTOR = ("Jm", "B", "Tc+", "Tc-")
 
 #: Places of XX, YY, ZZ, XY, YZ, XZ in the tensor.
@@ -124,7 +124,7 @@ def _pseudo(inertia: Inertia) -> FloatArray:
     return np.asarray(inertia.pseudo)
 
 
-#: What can be replaced.
+#: Groups of numbers that can be replaced.
 GROUPS = ("inertial", "lengths", "gravity", "motors")
 
 

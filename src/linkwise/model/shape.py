@@ -18,7 +18,7 @@ from linkwise.spatial.validation import readable
 
 ROLES: tuple[str, ...] = ("visual", "collision")
 
-#: What the numbers of `Shape.size` are, for each kind.
+#: Meaning of `Shape.size`, for each kind.
 SIZES: dict[str, tuple[str, ...]] = {
     "box": ("x", "y", "z"),
     "cylinder": ("radius", "length"),

@@ -83,7 +83,7 @@ def content(value: Any) -> object:
     if isinstance(value, tuple):
         return tuple(map(content, value))
     if isinstance(value, np.floating):
-        return float(value)  # which compares with anything, where NumPy's would look into it
+        return float(value)  # a float compares with anything, where NumPy's would convert the other
     return ("expression", value) if isinstance(value, Expr) else value
 
 

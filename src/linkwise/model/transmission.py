@@ -50,7 +50,7 @@ def drives_of(
     )
 
 
-#: Where the link of each name stands in the list.
+#: Index of each link's name in the list.
 Places = Mapping[str | None, int]
 
 

@@ -30,7 +30,7 @@ from linkwise.spatial.validation import generator
 #: Acceleration of free fall in the world frame unless stated otherwise, m/s2.
 GRAVITY = (0.0, 0.0, -9.81)
 
-#: What the frame of the tool is called where a link is asked for.
+#: Name of the tool's frame as a link.
 TOOL = "tool"
 
 NO_PAYLOAD = Inertia()

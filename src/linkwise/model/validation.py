@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 from linkwise.spatial.validation import real, real_or_empty, unreadable
 
-#: The largest constant angle that is taken, rad: a turn, and what rounding to three places adds.
+#: The largest accepted constant angle, rad: a full turn, plus rounding to three places.
 TURN = 2.0 * math.pi + 1e-3
 
 #: The largest magnitude of a number of a model; products of a few such numbers (G^2 Jm, m r^2) are finite still.
@@ -249,7 +249,7 @@ class Checker:
         return value
 
 
-#: Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept.
+#: Validates the value of a field, reports its errors, and returns it in the stored form.
 Read = Callable[[Checker, str, Any], Any]
 
 

@@ -102,20 +102,20 @@ def alone(path: Path) -> Generator[None]:
         try:
             held.enter_context(locked(file.fileno(), wait=False))
         except OSError as error:
-            if error.errno in {errno.EACCES, errno.EAGAIN}:  # (a file system that knows no locks has all of them free)
+            if error.errno in {errno.EACCES, errno.EAGAIN}:  # (a file system without locks reports all as free)
                 raise ArgumentError(
                     f"sweep: one is running in {path.parent} now; expected another folder, or to wait for its end"
                 ) from None
         yield
 
 
-#: Called with how many chunks are written, and how many there are.
+#: Callback with the numbers of written and of all chunks.
 Progress = Callable[[int, int], None]
 
-#: The file that says what the parts in a folder belong to; readers of Parquet pass over names that begin so.
+#: The file with the purpose of a folder's parts; readers of Parquet ignore names that begin with an underscore.
 SETTINGS = "_sweep.json"
 
-#: How often lost processes are replaced without a chunk in between; a chunk that ends its process does so again.
+#: Greatest number of replacements of lost processes without a finished chunk: some chunks always end their process.
 ATTEMPTS = 3
 
 

@@ -22,10 +22,10 @@ from linkwise.spatial.validation import real_or_empty
 
 BoolArray = NDArray[np.bool_]
 
-#: Two things: links by their index, then obstacles, counted on from the number of links.
+#: A pair: links by their index, then obstacles, counted on from the number of links.
 IndexPair = tuple[int, int]
 
-#: Configurations whose polygons are held at the same time.
+#: Configurations whose polygons are in memory at the same time.
 AT_ONCE = 16384
 
 Obstacles = Mapping[str, Any] | Sequence[Any]

@@ -24,13 +24,13 @@ from linkwise.plot.figure import colour, figure, legend, literal, shortened
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 
-#: Where the grid proves nothing; where a path collides.
+#: Undecided cells of the grid; collision of a path.
 UNSURE, CLASH = "#c9ccd1", "#b3261e"
 
 #: Up to this many pairs have colours of their own; beyond, those of one obstacle share one.
 MOST = 7
 
-#: All links in the workspace: colours are those of the regions beside it.
+#: Colour of all links in the workspace, without those of the regions beside it.
 BODY = "#7d8790"
 
 #: Configurations of a path that are drawn in the workspace.
@@ -246,7 +246,8 @@ def _overlay(axes: Any, space: Any, route: FloatArray) -> list[tuple[Any, str]]:
 
 TURN = 2.0 * math.pi
 
-#: Of a placed corner, in parts of the farthest one from the origin and per radian: a dozen products and sums, with room.
+#: Rounding error of a placed corner, relative to the farthest one from the origin and per radian: a dozen operations, with a
+#: margin.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 

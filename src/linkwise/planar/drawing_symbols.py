@@ -13,10 +13,10 @@ from linkwise.spatial.scalar import FloatArray
 
 INK, GROUND, OBSTACLE = "#222222", "#8a8f94", "#5f6b6d"
 
-#: Colours of the x and the y axis of a frame; their labels tell them apart too.
+#: Colours of the x and the y axis of a frame; their labels distinguish them too.
 X, Y = "#b3261e", "#1b7f3b"
 
-#: What lies on top of what.
+#: Drawing order.
 BELOW, BODY, JOINT, FRAME, WORDS = 1.0, 2.0, 4.0, 5.0, 7.0
 
 

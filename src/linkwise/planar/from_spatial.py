@@ -269,7 +269,7 @@ def flattened(pose: FloatArray) -> FloatArray:
     seen = next(k for k in range(3) if np.hypot(*pose[:2, k]) > 0.5)
     x, y = pose[:2, seen] / np.hypot(*pose[:2, seen])
     if pose[2, 2] > 0.5 and seen == 0 and abs(pose[2, 0]) < FLAT:
-        x, y = pose[0, 0], pose[1, 0]  # (as it stands: a right angle in a table stays one)
+        x, y = pose[0, 0], pose[1, 0]  # (unchanged: a right angle in a table stays one)
     turned = np.array([[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]])
     return transform(turned, [pose[0, 3], pose[1, 3], 0.0])
 

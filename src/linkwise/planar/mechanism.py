@@ -23,7 +23,7 @@ from linkwise.planar.transforms import evaluated, place_polygons, transforms
 from linkwise.planar.tree import Link, PlanarTree, number_text, parent_name, point_text
 from linkwise.spatial.scalar import Array
 
-#: What is smaller in a matrix of numbers is written as zero.
+#: Elements of a numeric matrix below this are printed as zero.
 ROUNDING = 1e-15
 
 

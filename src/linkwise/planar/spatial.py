@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
 
 
-#: What the closures of the plane are in space.
+#: Planar closures in space.
 _KINDS = {"revolute": "hinge", "fixed": "full"}
 
-#: Up to here loops count as closed: gaps over the size of the mechanism, and the sine of an angle.
-#:
-#: The solver closes them to 1e-12 of the longest offset; the poses are computed another way here, and a few dozen
-#: roundings of 2e-16 of the size of the mechanism, with the offset shorter than that size, stay far within the factor of
-#: ten.
+#: Tolerance of closed loops: gaps over the size of the mechanism, and the sine of an angle.  The solver closes them to 1e-12
+#: of the longest offset; the poses are computed another way here, and a few dozen roundings of 2e-16 of the size of the
+#: mechanism, with the offset shorter than that size, stay far within the factor of ten.
 CLOSED = 1e-11
 
 
@@ -207,7 +205,7 @@ def _refuse(mechanism: PlanarTree, q: FloatArray, solution: Any) -> None:
         where, value, why = "", q, solution.explain()
     pairs = zip(mechanism.coordinate_names, value.tolist(), strict=True)
     values = ", ".join(f"{name} {number:.6g}" for name, number in pairs)
-    reason = why.partition(": q is")[0]  # (which says where that would be)
+    reason = why.partition(": q is")[0]  # (the position is appended)
     raise ArgumentError(f"configuration{where} of {mechanism.name!r}, {values}, was not closed: {reason}")
 
 

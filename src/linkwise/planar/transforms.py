@@ -19,7 +19,7 @@ from linkwise.planar.tree import JOINTS, Link, PlanarTree
 from linkwise.spatial.scalar import Array, array, blank, cos_sin
 from linkwise.spatial.validation import readable, real
 
-#: x, y and the angle by which a frame stands in another.
+#: x, y and the angle of a frame in another.
 Step = tuple[Any, Any, Any]
 
 

@@ -58,7 +58,7 @@ def point_text(point: Any) -> str:
 #: lengths, m.
 JOINTS: dict[str, tuple[str, ...]] = {"revolute": ("theta",), "prismatic": ("a",), "fixed": (), "free": ("x", "y", "theta")}
 
-#: What each kind of joint removes of the three degrees of freedom of a body.
+#: Degrees of freedom that each kind of joint removes from the three of a body.
 REMOVED = {
     "revolute": "removes 2 (the place of one point; the angle stays free)",
     "prismatic": "removes 2 (the angle, and one direction; the slide stays free)",
@@ -66,7 +66,7 @@ REMOVED = {
     "free": "removes nothing",
 }
 
-#: What stands in the place of a parent's name for the ground.
+#: Parent name of links on the ground.
 WORLD = "world"
 
 

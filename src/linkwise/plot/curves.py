@@ -16,7 +16,7 @@ from linkwise.plot.figure import colour, figure, legend, literal, style
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 
-#: Units of what a turning and of what a sliding joint shows.
+#: Units of a rotational and of a translational joint.
 UNITS = {
     "position": ("rad", "m"),
     "velocity": ("rad/s", "m/s"),
@@ -35,11 +35,11 @@ MANIFOLD_UNITS = {
 #: Unit of the panels of an orientation, in which the curves are no x, y and z.
 TURN = "quaternion"
 
-#: What the legend calls the curves of a floating base, and of several joints with quaternions.
+#: Legend labels of a floating base, and of several joints with quaternions.
 BASE_LABELS = ("base x", "base y", "base z", "base w")
 AXIS_LABELS = ("x", "y", "z", "w")
 
-#: What the curves of an orientation are called, in the order of their columns.
+#: Labels of the curves of an orientation, in the order of their columns.
 QUATERNION = ("qw", "qx", "qy", "qz")
 
 #: Up to this many instants, each is marked.

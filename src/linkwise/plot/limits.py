@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.plot.figure import colour, figure, legend, literal, style
 
-#: Limits of which less than this share is taken throughout have no curve.
+#: Limits of which less than this share is used throughout have no curve.
 NOTICED = 0.5
 
 

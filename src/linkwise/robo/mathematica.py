@@ -14,13 +14,13 @@ from linkwise.expr.node import Expr
 from linkwise.expr.symbols import symbols
 from linkwise.robo.robot import KINDS
 
-#: How deep brackets and powers may be nested.
+#: Greatest nesting of brackets and powers.
 DEEPEST = 50
 
-#: How many values a list may have, counted with those of the lists in it: names may stand in it for long lists.
+#: Greatest number of values in a list, including nested lists: names may mean long lists.
 LARGEST = 100_000
 
-#: Of a power of an expression, which becomes products.
+#: Greatest power of an expression, which becomes products.
 GREATEST_EXPONENT = 64
 
 _TOKEN = re.compile(
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"\(\*|\*\)")
 
-#: An exponent of other languages, directly after a number: Mathematica multiplies the number by what the letter names.
+#: An exponent of other languages, directly after a number: Mathematica would multiply the number by the letter's symbol.
 _EXPONENT = re.compile(r"[eEdD]([+-]?[0-9]+)")
 
 _CONSTANTS = {"Pi": math.pi, "Degree": math.pi / 180.0, **{kind: kind for kind in KINDS}}
@@ -347,10 +347,10 @@ def _raised(base: Any, exponent: Any) -> Any:
     return math.pow(base, exponent) if base or exponent else math.nan
 
 
-#: How tightly a sign and a power bind, beside the operations of the table.
+#: Precedence of a sign and of a power, relative to the operations of the table.
 SIGN, POWER = 3, 4
 
-#: How tightly each binds, and what it computes.
+#: Precedence of each operation, and its function.
 _OPERATIONS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "+": (1, operator.add),
     "-": (1, operator.sub),

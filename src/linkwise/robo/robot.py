@@ -26,7 +26,7 @@ from linkwise.spatial.spatial_vectors import around
 from linkwise.spatial.transform import translation
 from linkwise.spatial.validation import choice, flag
 
-#: What a joint can be: the last letter is the axis of the link's frame that it turns about or slides along.
+#: Kinds of joints: the last letter is the axis of the link's frame about which it rotates or along which it slides.
 KINDS: tuple[str, ...] = (
     "Rotationalx",
     "Rotationaly",
@@ -223,7 +223,7 @@ class Motor(_Item):
 
 Item = TypeVar("Item", Link, Motor)
 
-#: The fields that say nothing of what hangs where; what they all are in an item of which one is at fault.
+#: Fields unrelated to the topology, and their values in an item with an invalid one.
 _BLANKS: dict[str, Any] = {"mass": 0, "inertia": 0, "l": (0, 0, 0), "p": (0, 0, 0), "a": 0, "G": 1}
 
 
@@ -341,13 +341,13 @@ def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Proble
             yield Problem(f"link {link.number}", "motors", list(link.motors), f"{expected} whose link is {link.number}")
 
 
-#: How rotors count: see `robot`.
+#: Treatment of rotors: see `robot`.
 ROTORS = ("bodies", "contained", "reduced")
 
-#: Where the vector l leads from: see `robot`.
+#: Origin of the vector l: see `robot`.
 PLACES = ("previous", "own")
 
-#: What a link's tensor is about.
+#: Reference point of a link's tensor.
 ABOUT = ("com", "joint")
 
 _FIELDS = {"rotor_inertia": "inertia", "com": "p", "gear_ratio": "G"}

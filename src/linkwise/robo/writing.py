@@ -25,7 +25,7 @@ from linkwise.spatial.transform import transform
 #: A direction this near to an axis is that axis.
 SAME = 1e-9
 
-#: What a rotation by right angles may have beside 0, 1 and -1 by rounding.
+#: Rounding of a rotation by right angles, apart from 0, 1 and -1.
 ROUNDED = 1e-15
 
 

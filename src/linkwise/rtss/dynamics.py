@@ -304,7 +304,7 @@ def _three(
     return [first, *values[1:]], []
 
 
-#: Of the gear, for `rt_friction`.
+#: Sides of the gear, for `rt_friction`.
 SIDES = ("joint", "motor")
 
 Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
@@ -462,7 +462,7 @@ def rt_perturb(robot: Arm, p: float = 0.1, seed: int = 0) -> Arm:
     if isinstance(robot, rt_robot):
         links = [rt_link(link) for link in robot.links]
         for link, other in zip(links, perturbed.links, strict=True):
-            values = {"m": other.body.mass, "I": other.body.tensor}  # as far as the link has any
+            values = {"m": other.body.mass, "I": other.body.tensor}  # if the link has any
             link.assign({field: value for field, value in values.items() if not link.missing(field)})
         changed = _named(f"P/{robot.name}", robot, links)
     result: Arm = changed

@@ -16,7 +16,7 @@ from linkwise.solve import REASONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, rigid_poses
 
-#: The two measures of `rt_maniplty`, and what they may be called.
+#: Both measures of `rt_maniplty`, with their abbreviations.
 MEASURES = ("yoshikawa", "yoshi", "y", "asada", "asa", "a")
 
 

@@ -33,7 +33,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "twolink": {"qz": (0.0, 0.0)},
 }
 
-#: What releases 8 and later call them.
+#: Names of releases 8 and later.
 _LATER_NAMES = {"qr": "qready", "qs": "qstretch"}
 
 # alpha A theta D sigma, m, rx ry rz, Ixx Iyy Izz Ixy Iyz Ixz, Jm, G

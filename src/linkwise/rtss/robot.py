@@ -20,7 +20,7 @@ from linkwise.rtss.link import CONVENTIONS, convention_number, means_convention,
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, real
 
-#: What `gravity` means, and what it is unless given.
+#: Meanings of `gravity`, with their default values.
 GRAVITY_SIGNS = {"up": (0.0, 0.0, 9.81), "free_fall": (0.0, 0.0, -9.81)}
 
 
@@ -438,7 +438,7 @@ def links_from(source: Any, convention: str | None) -> Any:
     return links
 
 
-#: Of the labels of `showlink_text`.
+#: Width of the labels of `showlink_text`.
 WIDTH = 6
 
 

@@ -151,7 +151,7 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 
-#: How many points a number may ask for; a vector of times may have more.
+#: Greatest number of points; a vector of times may have more.
 MOST = 1_000_000
 
 

@@ -18,7 +18,7 @@ from linkwise.spatial.transform import is_rigid, transforms
 from linkwise.spatial.validation import common_batch, numbers, real, rigid_poses
 from linkwise.spatial.vector import directions
 
-#: Two directions of which the sine of the angle between them is below this are parallel.
+#: Two directions are parallel if the sine of their angle is below this.
 PARALLEL = 1e-9
 
 Kind = TypeVar("Kind")

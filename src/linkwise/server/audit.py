@@ -18,10 +18,10 @@ from linkwise.files.atomic import locked
 from linkwise.files.text import cannot_open, open_file, refused
 from linkwise.server.authentication import require_private
 
-#: So much is read from the end of a file to find the end of its last whole line, bytes; no line is longer.
+#: Bytes read from the end of a file to find the end of its last complete line; no line is longer.
 LONGEST_LINE = 1 << 16
 
-#: How each line begins.
+#: Begin of each line.
 BEGINNING = b'{"time": '
 
 

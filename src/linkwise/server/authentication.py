@@ -19,13 +19,13 @@ from linkwise.files.atomic import write_text
 from linkwise.files.text import open_file, refused
 from linkwise.spatial.validation import choice
 
-#: Who may write inputs and read, and who may only read.
+#: Roles: may write inputs and read, may only read.
 ROLES = ("operator", "viewer")
 
-#: Of scrypt: N, r, p. Some 40 ms and 16 MB for each password that is tried.
+#: Parameters N, r, p of scrypt. Some 40 ms and 16 MB for each tried password.
 COST = (1 << 14, 8, 1)
 
-#: So much of a file of users is read, characters.
+#: Greatest size of a file of users, characters.
 LARGEST_FILE = 1 << 20
 
 LEAST_LENGTH = 8
@@ -135,7 +135,7 @@ def add_user(path: str | Path, user: User) -> None:
     users = {known.name: known for known in read_users(path)} if path.exists() else {}
     users[user.name] = user
     if not path.exists():
-        with contextlib.suppress(OSError):  # (writing says why it cannot be made)
+        with contextlib.suppress(OSError):  # (writing reports the error)
             path.touch(mode=0o600)
     write_text(path, [HEADER, *(known.line() + "\n" for known in users.values())])
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-#: Where it goes; `linkwise serve` writes it to standard error, other programs say where by the means of `logging`.
+#: Logger of the server; `linkwise serve` writes it to standard error, other programs configure it by `logging`.
 LOG = logging.getLogger("linkwise.server")
 
 LOG.addHandler(logging.NullHandler())
@@ -19,7 +19,7 @@ LOG.addHandler(logging.NullHandler())
 #: Takes the level of `logging` and the text of a line.
 Write: TypeAlias = Callable[[int, str], object]
 
-#: The most lines of one kind within so many seconds: whoever connects again and again does not fill a disk.
+#: Greatest number of lines of one kind within a window, s: repeated connections do not fill a disk.
 LINES, WINDOW = 20, 60.0
 
 #: The most lines that wait to be written.
@@ -98,7 +98,7 @@ class Relay:
         while True:
             try:
                 self._write(*self._lines.get())
-            except OSError:  # (nobody listens any more)
+            except OSError:  # (the listener has closed its end)
                 return
 
 

@@ -132,10 +132,10 @@ def _upper(place: int) -> int:
 #: A cycle is late when it begins more than this part of a period after its deadline: a tenth.
 LATE = 10
 
-#: How long before a deadline sleeping ends and the clock is watched, s: a sleep may last some 50 us longer than asked.
+#: Time before a deadline at which sleeping ends and the clock is polled, s: a sleep may overrun by some 50 us.
 SPIN = 1e-4
 
-#: So often, ns, a long wait looks whether it is to end.
+#: Interval, ns, at which a long wait checks for its end.
 LONGEST_SLEEP = 100_000_000
 
 now = time.monotonic_ns

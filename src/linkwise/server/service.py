@@ -35,13 +35,13 @@ from linkwise.spatial.validation import number_within
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
 
-#: So long a server may take to begin, s; one or two are usual.
+#: Greatest start-up time of a server, s; one or two are usual.
 STARTING = 120.0
 
 #: A server that has not looked at the values for so long is reported as stalled, s.
 STALLED = 2.0
 
-#: What clients did: words of the shared memory, there in capital letters.
+#: Counts of client activity: words of the shared memory, there in capital letters.
 _COUNTED = ("sessions", "connections", "accepted", "refused", "expired", "broken", "denied", "turned_away")
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
@@ -248,7 +248,7 @@ class Service:
         name = self._names[place]
         port = self._ports[name]
         before = self._ports.view(name).ravel().tolist()
-        if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
+        if port.kind == "float":  # (part of the port's own check, which takes twice as long)
             self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
         else:
             self._write_checked(name, port, numbers)

@@ -39,10 +39,10 @@ ENTRY_HEAD = 4
 #: Written by the cycle: the number of the newest snapshot.
 BOARD_HEAD = 0
 
-#: Written by the cycle: the last entry taken, and what became of all.
+#: Written by the cycle: the last entry taken, and counts of outcomes.
 MAIL_TAIL, REFUSED, ACCEPTED, EXPIRED, BROKEN = 8, 9, 10, 11, 12
 
-#: Written by the server: the last entry posted, when it was last well, who is there, what it refused by itself.
+#: Written by the server: the last entry posted, its last heartbeat, clients, and its own rejections.
 MAIL_HEAD, HEARTBEAT, SESSIONS, CONNECTIONS, DENIED, TURNED_AWAY = 16, 17, 18, 19, 20, 21
 
 
@@ -154,7 +154,7 @@ def _anonymous(size: int) -> int:
 FIRST, STAMP, SUM, LAST = range(SLOT_HEAD)
 TRIES = 16
 
-#: Whether the processor lets writes be seen in their order (Intel 64 manual, volume 3, memory ordering).
+#: True if the processor makes writes visible in order (Intel 64 manual, volume 3, memory ordering).
 ORDERED = platform.machine().lower() in ("x86_64", "amd64")
 
 _MASK = 0xFFFFFFFF
@@ -211,7 +211,7 @@ class Publisher:
 
     def publish(self) -> None:
         """Put the values up as they are now."""
-        if len(self._watched) and self._count:  # (what is put up first is of no cycle)
+        if len(self._watched) and self._count:  # (the first snapshot is before any cycle)
             self._counts += self._all[self._watched] == self._wanted
         self._count = count = self._count + 1
         head, stamp, numbers = self._places[count % SLOTS]
@@ -280,12 +280,12 @@ class Snapshots:
 
 TICKET, PORT, POSTED, ENTRY_SUM = range(ENTRY_HEAD)
 
-#: So many cycles an entry that is not whole is looked at again before it is given up.
+#: Number of cycles in which an incomplete entry is read again before it is dropped.
 PATIENCE = 3
 
 _CODES = 8
 
-#: What became of an entry is known until its place was used again this many times.
+#: The outcome of an entry is kept until its place was reused this many times.
 KEPT = 4
 
 

@@ -15,10 +15,10 @@ from linkwise.server.log import LOG, LimitedLog
 from linkwise.server.scheduler import Counts
 from linkwise.server.service import Service, State
 
-#: How often the line is renewed, s.
+#: Interval of updates of the line, s.
 EVERY = 0.5
 
-#: So long at most the cycle waits for this thread to yield, s.
+#: Greatest time that the cycle waits for this thread to yield, s.
 SWITCH = 1e-4
 
 _NEWS = {
@@ -101,7 +101,7 @@ class Status:
     def __exit__(self, *error: object) -> None:
         self._ended.set()
         self._thread.join(2 * EVERY)
-        self.look()  # (what the last cycles brought)
+        self.look()  # (report the last cycles)
         sys.setswitchinterval(self._interval)
         if self._terminal:
             self._say("\r\x1b[K")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from linkwise.control.ports import Ports
 
-#: The last words of the names of inputs that are speeds.
+#: Last words of the names of velocity inputs.
 SPEEDS: tuple[str, ...] = (
     "velocity",
     "angular_velocity",

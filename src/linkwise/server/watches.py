@@ -39,8 +39,8 @@ class WatchedValue:
     ends: str
 
 
-#: The fields of what is watched for by how the name of the output ends, behind a dot; the first that fits counts. A word is
-#: one of the port's choices, and ``{}`` what the name begins with.
+#: Watched conditions by the suffix of the output's name, after a dot; the first match counts. A word is one of the port's
+#: choices, and ``{}`` the name's prefix.
 _WATCHED: tuple[tuple[str, float | str, Topic, int, str, str], ...] = (
     (".chain.unsolved", 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again"),
     (".chain.reason", "input", "fault", 800, "an input is not a finite number", "all inputs are numbers again"),

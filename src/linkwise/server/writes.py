@@ -19,7 +19,7 @@ from linkwise.spatial.scalar import FloatArray
 #: An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain.
 PATIENCE = 1.5
 
-#: How often it is looked whether a write was taken, s.
+#: Polling interval of outcomes, s.
 LOOK = 1e-3
 
 

@@ -22,8 +22,8 @@ LARGE = 0.1
 #: Share of the kinetic and potential energy below which an error is worth no warning, where next to nothing is exchanged.
 SMALL = 1e-3
 
-#: At how many recorded instants at most, of how many rollouts, energies are looked at where they are not recorded: this
-#: takes some hundredths of a millisecond.
+#: Greatest numbers of recorded instants and rollouts at which energies are computed if they are not recorded: this takes
+#: some hundredths of a millisecond.
 INSTANTS, ROLLOUTS = 8, 64
 
 
@@ -154,7 +154,7 @@ def sampled(plant: Plant, q: FloatArray, qd: FloatArray, tau: FloatArray, *, dri
     return kinetic, potential, error
 
 
-#: Share of the loss in friction, and of the greatest energy that occurred, that may be left unexplained.
+#: Tolerance of the energy balance, relative to the loss in friction, and to the greatest energy.
 UNEXPLAINED, SMALL_SHARE = 0.01, 1e-6
 
 

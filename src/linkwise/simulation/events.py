@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 from linkwise.trajectory.motion import Evaluator, Event, interpolant
 
-#: Parts into which an interval is divided at once, and how often: more than a float64 has bits.
+#: Parts into which an interval is divided at once, and number of divisions: more than a float64 has bits.
 PARTS, DIVISIONS = np.linspace(0.0, 1.0, 33), 12
 
 CALL = "expected a function g(t, q, qd)"
@@ -58,7 +58,7 @@ class Watch:
         except TypeError as error:
             raise ArgumentError(f"{item} does not take (t, q, qd): {error}; expected g(t, q, qd)") from error
         except ValueError:
-            pass  # a function without a signature: its call will tell
+            pass  # a function without a signature: its call will raise the error
         direction, terminal = getattr(function, "direction", 0), getattr(function, "terminal", False)
         if not isinstance(direction, (int, float, np.integer, np.floating)) or np.isnan(direction):
             raise ArgumentError(f"{item} has the direction {direction!r}; expected -1, 0 or 1")

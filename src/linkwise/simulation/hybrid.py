@@ -23,7 +23,7 @@ from linkwise.trajectory.motion import Event
 #: Rebounds lower than this many absolute tolerances are none: the joint stays at its stop.
 LOW_REBOUND = 100.0
 
-#: Share of the greatest velocity below which what an impact leaves in a coordinate at rest is rounding.
+#: Relative velocity after an impact that counts as rounding in a coordinate at rest.
 ROUNDING = 1e-13
 
 #: Share of the forces by which a force has to be inside its limits for a joint to hold again after it broke away.
@@ -72,7 +72,7 @@ class UnilateralLaws:
         for term in tree.force_terms:
             if isinstance(term.element, EndStop) and term.element.impulsive and term.element.limits:
                 ((k, ratio),) = term.ratios
-                if not ratio:  # (a joint that follows another with the ratio 0 stands still)
+                if not ratio:  # (a mimic joint with ratio 0 is at rest)
                     continue
                 ends = sorted((end - term.shift) / ratio for end in term.element.limits)
                 for side, end in enumerate(ends):
@@ -125,6 +125,7 @@ class HybridRollout(ModalRollout):
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
         self.names = [*tree.velocity_names[: tree.nv - tree.n], *tree.names]
         self.stopped: dict[int, int] = {}
+        self.released: set[int] = set()
         self._check_start()
 
     @staticmethod
@@ -173,7 +174,7 @@ class HybridRollout(ModalRollout):
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
         """Events that end a mode: kind, velocity, and a function that falls to zero."""
-        held, event = set(mode.held.tolist()), partial(self._falling, nq=self.nq, begin=begin)
+        held, event = set(mode.held.tolist()), partial(self._falling, begin=begin)
 
         def margin(k: int) -> Any:
             def value(t: float, q: FloatArray, qd: FloatArray) -> float:
@@ -187,7 +188,8 @@ class HybridRollout(ModalRollout):
             events.append(("stick", i, event(lambda _t, _q, qd, i=i: mode.direction[i] * qd[i])))
         for i, side in np.argwhere(np.isfinite(self.laws.limits)).tolist():
             if i not in held:
-                end, sign = self.laws.limits[i, side], 1.0 - 2.0 * side
+                sign = 1.0 - 2.0 * side
+                end = self.laws.limits[i, side] - sign * self.task.tolerances["atol"] * (i in self.released)
                 gap = lambda _t, q, _qd, at=i + self.shift, end=end, sign=sign: sign * (q[at] - end)  # noqa: E731
                 events.append(("hit high" if side else "hit low", i, event(gap)))
         return events
@@ -197,6 +199,8 @@ class HybridRollout(ModalRollout):
     ) -> tuple[FloatArray, FloatArray, Mode, float | None]:
         """The state and the mode after events, and the first step to take in it."""
         q, qd = q.copy(), qd.copy()
+        near, atol = np.abs(q[self.shift :, None] - self.laws.limits).min(axis=1), self.task.tolerances["atol"]
+        self.released = {i for i in self.released if near[i] <= atol}
         for kind, i in occurred:
             if kind == "stick":
                 qd[i] = 0.0
@@ -245,13 +249,14 @@ class HybridRollout(ModalRollout):
                 room = BEYOND * (1.0 + np.abs(tau).max(initial=0.0))
                 within[:, k] += np.where(np.isfinite(bounds[:, k]), [room, -room], 0.0)
         active = np.ones(len(still), dtype=np.intp)
-        while active.any():  # what slips is held back less than before, so that others may break away too
+        while active.any():  # friction of a slipping joint is less than before, so that others may break away too
             qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
             _, active = complementary(per_unit[still], qdd[still], within)
             for i, side in zip(still, active, strict=True):
                 if side:
                     direction[i] = -side if laws.dry[i] else 0.0
-                    self.stopped.pop(int(i), None)
+                    if self.stopped.pop(int(i), None) is not None:  # (an integrator's error is no hit)
+                        self.released.add(int(i))
             still, bounds, within = still[active == 0], bounds[:, active == 0], within[:, active == 0]
         mode = Mode(direction, still, bounds)
         return mode, np.asarray(self.rates(q, qd, tau + self._efforts(mode, tau, q, qd)))[self.nq :]

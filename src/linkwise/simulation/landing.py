@@ -19,19 +19,19 @@ from linkwise.simulation.task import Task
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import Event
 
-#: How far below the ground a contact may begin, m, and how far above it counts as standing on it.
+#: Greatest initial depth of a contact below the ground, m, and height up to which it counts as touching.
 TOUCHING = 1e-9
 
 #: Rebounds lower than this many absolute tolerances are none.
 LOW_REBOUND = 100.0
 
-#: How much lower, m, a contact that has stood has to come to land again: rounding of its height.
+#: Depth, m, by which a released contact must descend to land again: rounding of its height.
 RELEASED = 1e-12
 
-#: Share of its velocity that what jams is pushed by.
+#: Relative push of a jamming contact.
 SHORT = 1e-6
 
-#: Below this part of the greatest, a row of a constraint is dependent on others.
+#: A row of a constraint is dependent below this part of the greatest.
 DEPENDENT = 1e-9
 
 #: Share of the forces by which the ground may seem to pull, or a force to leave its cone: rounding.
@@ -145,7 +145,7 @@ class GroundRollout(ModalRollout):
 
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
         def event(value: Any) -> Any:
-            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), nq=self.nq, begin=begin)
+            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), begin)
 
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
             return self.ground.along(self._held(mode, law(t, q, qd), q, qd), mode.standing)[name]
@@ -217,11 +217,11 @@ class GroundRollout(ModalRollout):
         leaving = self.ground.along(self.contacts.jacobian(q, touching) @ qd, touching)
         standing = [name for name in touching if leaving[name] <= SLOW]
         stance = self._stance(q, qd, tau, standing, occurred)
-        if stance is None:  # what hardly slides any more jams and stops
+        if stance is None:  # nearly stopped sliding contacts jam and stop
             stopped = self._still(q, qd, Stance(tuple(standing), {}), ())
             if np.abs(self.contacts.jacobian(q, standing) @ (qd - stopped)).max() < TURNING:
                 qd, stance = stopped, self._stance(q, stopped, tau, standing, occurred)
-        if stance is None:  # what slides jams, as chalk does that is pushed over a board
+        if stance is None:  # sliding contacts jam, like chalk pushed over a board
             qd = self._after(time, q, qd, standing, 0.0, self.rates(q, qd, tau)[self.nq :])
             stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:
@@ -352,6 +352,6 @@ class GroundRollout(ModalRollout):
 
 def _slow(occurred: Any, name: str) -> float:
     """Speed, m/s, below which a point counts as resting, given what occurred."""
-    if ("stick", name) in occurred:  # (it has turned back, slower than the direction of its friction is known)
+    if ("stick", name) in occurred:  # (it has reversed, slower than the direction of its friction is known)
         return TURNING
     return ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW

@@ -26,7 +26,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, common_batch, first_place, flag, numbers, shaped, whole
 from linkwise.trajectory.validation import instants
 
-#: By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves.
+#: Relative tolerance of equal steps, in addition to the rounding of the instants.
 EVEN = 1e-9
 
 #: SciPy's names of the adaptive methods.
@@ -34,10 +34,10 @@ ADAPTIVE = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau"
 
 DIVERGED = ("raise", "mark")
 
-#: What Coulomb friction does at rest.
+#: Models of Coulomb friction at rest.
 FRICTION = ("sign", "stiction")
 
-#: What keeps loops closed.
+#: Methods of stabilizing closed loops.
 STABILIZATIONS = ("projection", "baumgarte", "none")
 
 #: Baumgarte's rate times the step: by default, and at most. The semi-implicit Euler method is the first of the fixed ones to

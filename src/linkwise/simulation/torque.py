@@ -23,7 +23,7 @@ from linkwise.spatial.validation import numbers
 
 T = TypeVar("T")
 
-#: What a law may do.
+#: Permitted operations of a law.
 WORKS = (
     "what works is + - * / @, abs, np.sin, np.cos, np.sqrt, .sign() of one, linkwise.simulation.saturated for limits "
     "and the functions over scalars, such as linkwise.dynamics.gravity_torque(mech, q) for mech.gravity_torque(q)"
@@ -125,7 +125,7 @@ class Feedback:
         except TypeError as error:
             raise ArgumentError(f"Feedback: {self.name} does not take (t, q, qd, **parameters): {error}") from error
         except ValueError:
-            pass  # a function without a signature: it will say itself what it misses
+            pass  # a function without a signature: its call raises the error
         self.parameters = parameters
         self.inputs: dict[str, Sampled] = {}
         self.fixed: dict[str, Any] = {}

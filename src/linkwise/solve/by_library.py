@@ -26,7 +26,7 @@ def _posed(R: Any, p: Any) -> Array:
     return pose.ravel()
 
 
-#: Of constraints the argument by which solutions are differentiated, its shape, and the numbers (p,) that follow from it.
+#: Differentiable argument of each constraint, its shape, and the parameters (p,) computed from it.
 ARGUMENTS: dict[str, tuple[str, tuple[int, ...], Callable[[Array], Array]]] = {
     "Pose": ("T", (4, 4), np.ravel),
     "Position": ("p", (3,), lambda p: _posed(np.eye(3), p)),
@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, tuple[str, tuple[int, ...], Callable[[Array], Array]]] = {
     "Distance": ("value", (), lambda value: np.array([value, value]).ravel()),
 }
 
-#: What stands for the argument where its numbers do not matter.
+#: Placeholder of the argument where its numbers do not matter.
 EXAMPLES = {(4, 4): np.eye(4), (3, 3): np.eye(3), (3,): np.array([1.0, 0.0, 0.0]), (): np.zeros(())}
 
 

@@ -213,7 +213,7 @@ def shorter_way(away: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
     return np.where(turning, away - TURN * np.rint(away / TURN), away)
 
 
-#: rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range.
+#: Offset of a joint's start from the middle of its range, rad or m, at most a quarter of the range.
 ASIDE = 0.3
 
 

@@ -13,11 +13,11 @@ from linkwise.kinematics.loop_constraints import loop_frames, own_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: A slide counts to the size of a mechanism with this many times what the rest of it measures, at most: where the limits of
-#: one are so wide that they are none, the rest would not count beside it.
+#: Greatest contribution of a slide to the size of a mechanism, relative to the other lengths: very wide limits would make
+#: these negligible.
 LONGEST_SLIDE = 100.0
 
-#: Offsets below this part of the greatest length that a mechanism is described with, or of 1 m, are rounding.
+#: Offsets below this part of the greatest length of a mechanism, or of 1 m, are rounding.
 ROUNDING = 1e-13
 
 #: Random configurations at which distances are measured.

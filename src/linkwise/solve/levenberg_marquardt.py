@@ -102,7 +102,7 @@ BEST_FIT = Policy(
     at_rest=1e-13,
 )
 
-#: In each cycle of a chain: what stops early, or cannot arrive, is the best of those on its way.
+#: In each cycle of a chain: an early stop, or failure, leaves the best iterate.
 TRACK = Policy("decrease", Damping(0.1, decrease=0.2, increase=10.0), by_rows=True, max_step=1.0, at_rest=1e-16, early=True)
 
 #: To closed loops, lengths in units of the longest offset; run over arrays by `linkwise.loops.loop_solver`, for a step of a
@@ -114,17 +114,16 @@ CLOSE = Policy(
 )
 
 
-#: Steps of a start before its squared error is written down, steps from then on between one look and the next, and the share
-#: to which it must have fallen in between.
+#: Steps of a start before its squared error is recorded, steps between later checks, and the required reduction in between.
 PATIENCE, AGAIN, PROGRESS = 8.0, 6.0, 0.1
 
-#: Operations up to which the second derivative is taken; beyond, the product of the rates.
+#: Operations up to which the second derivative is used; beyond, the product of the rates.
 MOST_OPERATIONS = 20_000
 
-#: What the status of a step says: solved, at rest, at rest with a joint pressed against its bound, too many steps.
+#: Status of a step: solved, stationary, stationary with a joint pressed against its bound, too many steps.
 CONVERGED, UNREACHABLE, LIMIT, ITERATIONS = 1.0, -1.0, -2.0, -3.0
 
-#: Numbers that a step keeps beside q.
+#: Auxiliary numbers of a step besides q.
 AUX = {"always": 4, "decrease": 2}
 
 #: (p, q0, settings, q, aux) to (q, aux, status), over scalars.

@@ -15,7 +15,7 @@ from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import column
 
-#: By how much the angle of an axis on its cone may be beyond it by rounding, rad.
+#: Tolerance of the angle of an axis on its cone, for rounding, rad.
 CONE_ROUNDING = 1e-12
 
 
@@ -92,7 +92,7 @@ class ConstraintProblem:
         """Squares of the distance (m2) and of the angle (rad2) from holding, over all constraints, by a separate check."""
         at = Configuration(self.tree, q)
         pairs = [c.errors(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
-        if self.weighted:  # (what has the weight zero need not hold)
+        if self.weighted:  # (constraints of weight zero need not hold)
             pairs = [
                 tuple(select(gain, value, 0.0) for value in pair) for gain, pair in zip(self.gains(p), pairs, strict=True)
             ]

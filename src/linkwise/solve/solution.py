@@ -13,7 +13,7 @@ from linkwise.arrays import plain
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
-#: What each reason of a `Solution` means.
+#: Meaning of each reason of a `Solution`.
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
     "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
@@ -33,7 +33,7 @@ REASONS: dict[str, str] = {
     "left": "the frame was away from the path at some instant: it is out of reach, or too fast near a singular position",
 }
 
-#: What a reason means where a closed form gives all positions of the joints, so that it is proven.
+#: Meaning of a reason if a closed form gives all positions of the joints, so that it is proven.
 PROVEN: dict[str, str] = {
     "unreachable": "it is out of reach, which is proven: no position of the joints reaches it, whatever the joint limits",
     "limit": "joint limits stand in the way, which is proven: each position that reaches it is outside of them",
@@ -42,13 +42,13 @@ PROVEN: dict[str, str] = {
 #: Fields of a solution that a batch has a row of for each task.
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
 
-#: What each of `ROWS` holds.
+#: Types of `ROWS`.
 DTYPES = ("float64", "bool", "<U13", "float64", "float64", "int64")
 
 #: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
 
-#: A coordinate this near to a limit (rad or m) stands at it.
+#: A coordinate this near to a limit (rad or m) is at it.
 AT_LIMIT = 1e-9
 
 

@@ -24,10 +24,10 @@ from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, vectors, whole
 
-#: Singular values of the rates below this share of the greatest count as zero where the iteration rests.
+#: Relative threshold of zero singular values of the rates where the iteration stops.
 FLAT = 1e-6
 
-#: An error below this (rad, or in lengths of the mechanism) hints at a solution that lies beside a singular position.
+#: An error below this (rad, or in lengths of the mechanism) suggests a solution near a singular position.
 ALL_BUT = 1e-3
 
 #: Most steps of a start.
@@ -149,8 +149,8 @@ def solve(
         Whether joint limits hold. They are hard: no answer is outside them.
     backend : {"llvm", "numpy"}, optional
         How it is computed, levels of priority apart; LLVM wherever llvmlite is installed. Where 32 bodies or more move the
-        frames that constraints ask for, and these ask for nothing but frames, NumPy takes the steps by default, over kernels
-        that loop over the bodies: nothing is compiled for the mechanism.
+        frames that constraints ask for, and the others are postures or values of coordinates, NumPy takes the steps by
+        default, over kernels that loop over the bodies: nothing is compiled for the mechanism.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def _solved_by_levels(
     if first is not None:
         rows = solved(mechanism, first, np.ascontiguousarray(tasks[:, which]), starts, tol, seed)
     else:
-        ends = system.approaching(tasks, starts, starts[:0], system.settings(tol, LONGEST))
+        ends = system.ends(tasks, starts, system.settings(tol, LONGEST))
         rows = system.checked(tasks, ends, starts, tol)
     q, levels = np.array(rows.q), sorted(set(system.levels))
     resting = np.ones((len(tasks), len(levels)), dtype=bool)
@@ -236,7 +236,7 @@ def _solved_by_levels(
         q[k] = _near(system, q[k], starts[k])
         resting[k] = [at_rest[level] for level in levels]
         rows.iterations[k] += steps
-    if first is not None:  # (what rounding has lost, the levels after it must do without)
+    if first is not None:  # (degrees of freedom lost by rounding are lost to later levels)
         away, angle, beyond = first.checking(tasks[:, which], q)
         lost = rows.success & ~((away <= tol) & (angle <= tol) & (beyond == 0))
         q[lost], resting[lost, 1:] = rows.q[lost], False

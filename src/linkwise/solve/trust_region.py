@@ -68,25 +68,25 @@ class FeasibleRegion(Protocol):
         """The second derivative (m, m) of the value along the basis."""
 
 
-#: Of a step, rad or lengths that compare.
+#: Greatest step, rad or comparable lengths.
 LONGEST = 0.3
 
 #: Steps below this are not taken.
 SHORTEST = 1e-10
 
-#: A step below this is the last: what it leaves is its square, or a small part of it where limits are curved.
+#: A step below this is the last: its remaining error is its square, or a small part of it with curved limits.
 LAST = 1e-7
 
-#: How far it goes down from a ridge, where no slope says to which side.
+#: Length of a step down from a ridge, where no slope gives its sign.
 PUSH = 0.02
 
-#: A joint nearer to its limit stands at it.
+#: A joint this near to its limit is at it.
 AT_LIMIT = 1e-12
 
 #: Curvatures below this share of the greatest are rounding.
 FLAT = 1e-9
 
-#: Curvatures count as at least this times the slope: it ends as the slope does, so what is left is still squared.
+#: Curvatures count as at least this times the slope: convergence then follows the slope, and stays quadratic.
 STIFF = 1.0
 
 #: It is at a ridge where an ordinary step gains less than this share of the value.

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
-#: What a function returns that could, or could not, do what was asked.
+#: Status of a function: success or failure.
 OK, NOTOK = 1, 0
 
-#: Which part of a matrix: symmetric or skew-symmetric.
+#: Part of a matrix: symmetric or skew-symmetric.
 SYMM_, SKEW_ = 1, -1
 
 #: Kinds of joints: revolute (or screw) and prismatic.

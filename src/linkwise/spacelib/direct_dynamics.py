@@ -21,14 +21,14 @@ from linkwise.spatial.scalar import Array, FloatArray, least, root, select
 from linkwise.spatial.spatial_vectors import around, inertia_times, spatial_inertia
 from linkwise.spatial.validation import common_batch
 
-#: What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip.
+#: Tolerance of the symmetry of J and the known actions, relative to their size: more than rounding, less than an error.
 SYMMETRY = 1e-9
 
-#: A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it.
+#: A pivot of J below this part of its diagonal element is rounding; sums of four products precede it.
 ROUNDING = 64 * float(np.finfo(float).eps)
 
-#: Known actions that would turn the body with less (rad/s2), or move it as such a turn would move its mass, or by less than
-#: `SYMMETRY` (m/s2), may be the rounding of what balances: they need not be skew-symmetric.
+#: Known actions that would accelerate the body by less (rad/s2), or its mass by less than such a rotation or `SYMMETRY`
+#: (m/s2), may be the rounding of balanced ones: they need not be skew-symmetric.
 BALANCE = 1e-6
 
 #: Expressions of up to this many operations are brought to one fraction.
@@ -37,7 +37,7 @@ SHORT = 60
 #: The columns of var in the order of (a, omega').
 _FORCES_FIRST = [3, 4, 5, 0, 1, 2]
 
-#: Where torques and forces stand in F, in the order of the columns of var.
+#: Positions of torques and forces in F, in the order of the columns of var.
 _PLACES = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
 
 

@@ -18,10 +18,10 @@ from linkwise.spatial.linear import adjugate, determinant
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid
 
-#: How many sets of numbers are drawn, if nothing else is asked for.
+#: Default number of sets of random numbers.
 SAMPLES = 8
 
-#: How often for each set, until the numbers are real.
+#: Greatest number of draws per set until the numbers are real.
 _DRAWS = 50
 
 
@@ -123,10 +123,10 @@ def _shaped(values: FloatArray, templates: list[Array]) -> list[FloatArray]:
     return [part.reshape(len(values), *array.shape) for part, array in zip(parts, templates, strict=True)]
 
 
-#: How many random places; one would do but for an unlucky draw.
+#: Number of random places; one would do apart from an unlucky draw.
 PLACES = 3
 
-#: What rounding may leave of R'R - 1 in the longest of expressions.
+#: Tolerance of R'R - 1 by rounding in the longest expressions.
 NEAR = 1e-9
 
 

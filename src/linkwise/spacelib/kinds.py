@@ -21,16 +21,16 @@ from linkwise.spacelib.constants import NoAxis, U
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import refuse_elements, unreadable
 
-#: Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite.
+#: Up to this size Python's sum of an array is faster than NumPy's test for finite numbers.
 SMALL = 32
 
 FLOAT64 = np.dtype(np.float64)
 
 
-#: How far the last row of a position or motion matrix may be off, as after an inverse by elimination.
+#: Tolerance of the last row of a position or motion matrix, as after an inverse by elimination.
 LAST_ROW = 1e-9
 
-#: The same, as a part of the greatest element of the matrix: what counts where that is more than `LAST_ROW`.
+#: The same relative to the greatest element of the matrix, if that is more than `LAST_ROW`.
 ROUNDED = 64 * sys.float_info.epsilon
 
 

@@ -31,7 +31,7 @@ from linkwise.spatial.validation import common_batch
 
 IntArray = npt.NDArray[np.int64]
 
-#: Times the greater dimension of A, and the largest number met, what counts as zero.
+#: Threshold of zero, times the greater dimension of A, and the largest number that occurred.
 ROUNDING = 10 * float(np.finfo(float).eps)
 
 #: Numbers that are worked on at a time, so that they stay in the caches.

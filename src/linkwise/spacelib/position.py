@@ -32,7 +32,7 @@ from linkwise.spatial.screw import (
 from linkwise.spatial.transform import dh_standard, transform
 from linkwise.spatial.vector import unit
 
-#: How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer.
+#: Tolerance of R'R = 1 (Frobenius norm): a rotation printed with two decimals is nearer.
 COARSE = 0.1
 
 NO_ROTATION = f"the 3x3 block is not a rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"

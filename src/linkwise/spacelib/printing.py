@@ -27,7 +27,7 @@ WIDTH, DECIMALS = 8, 4
 LARGEST = 1e15
 
 
-#: Times the largest number, what may show as zero: less is often rounding.
+#: Numbers below this, times the largest one, may be printed as zero: they are often rounding.
 COUNTS = 1e-7
 
 

@@ -18,8 +18,8 @@ from linkwise.errors import ArgumentError
 from linkwise.spatial.rotation import cross, rotation_of_axis
 from linkwise.spatial.scalar import Array, array, atan2, blank, cos_sin, root, select
 
-#: The angles are locked, only the sum or difference of the outer two being determined, where the cosine (Cardan) or sine
-#: (Euler) of the middle one is no more than this: what a product of a few rotation matrices makes of zero.
+#: The angles are locked, only the sum or difference of the outer two being determined, if the cosine (Cardan) or sine
+#: (Euler) of the middle one is no more than this: the rounding of zero in a product of a few rotation matrices.
 LOCK = 64 * sys.float_info.epsilon
 
 #: The sine (Cardan) or cosine (Euler) of the middle angle from which its arc is no good measure of the angle.

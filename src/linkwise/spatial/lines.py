@@ -21,7 +21,7 @@ from linkwise.spatial.vector import inner, length, tamed, unit
 #: The sine of an angle up to which directions count as parallel; also the part of a distance that counts as none.
 PARALLEL = 1e-9
 
-#: The part of the coordinates that is put down to rounding: a dozen operations.
+#: Relative rounding error of coordinates: a dozen operations.
 ROUNDING = 16 * sys.float_info.epsilon
 
 #: A distance (m) that is none: rounding in coordinates of a metre, where all is near the origin and shows no length.

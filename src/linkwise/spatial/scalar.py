@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Types of which an array is plain numbers without a closer look.
+#: Types of elements of plain numeric arrays.
 _NUMBERS = frozenset({float, int, bool, np.float64, np.int64})
 
 _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
@@ -76,7 +76,7 @@ def array(rows: Any) -> Array:
     """An array of scalars: float64 when every element is a plain number, else object."""
     result = np.array(rows, dtype=object)
     if not _NUMBERS.issuperset(map(type, result.flat)) and _expression(*result.flat) is not None:
-        return result  # asked first: the refusal of an expression to be a float writes it out
+        return result  # tested first: the refused conversion of an expression to float formats it
     try:
         return result.astype(np.float64)
     except (TypeError, ValueError):
@@ -91,13 +91,13 @@ def blank(*shape: int) -> Array:
 
 
 def root(square: Any) -> Any:
-    """The square root of a scalar of any kind."""
+    """The square root of a scalar of any kind, or of those of an array."""
     if hasattr(square, "sqrt"):
         return square.sqrt()
     if hasattr(square, "free_symbols"):
         sympy = sympy_module()
         return sympy.sqrt(square)
-    return np.sqrt(float(square))
+    return np.sqrt(square if np.ndim(square) else float(square))
 
 
 def sign(value: Any) -> Any:

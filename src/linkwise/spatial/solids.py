@@ -109,7 +109,7 @@ def box_shell(size: Sequence[float]) -> Solid:
     return total
 
 
-#: How many sizes each kind has, its body and its surface.
+#: Number of sizes of each kind, its body and its surface.
 SOLIDS: dict[str, tuple[int, Callable[[Sequence[float]], Solid], Callable[[Sequence[float]], Solid]]] = {
     "sphere": (1, sphere, sphere_shell),
     "capsule": (2, capsule, capsule_shell),

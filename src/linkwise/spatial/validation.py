@@ -42,7 +42,7 @@ def real(value: Any) -> FloatArray:
         raise TypeError("is not an array") from error
     except TypeError as error:  # (of CuPy, for one)
         raise TypeError(f"is a {type(value).__name__} that NumPy does not read") from error
-    if result.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
+    if result.dtype == object:  # fractions, decimals, numeric symbols: each converts to float
         return _converted(result)
     if result.dtype.kind not in "biuf":
         raise TypeError(f"holds {result.dtype}")
@@ -268,7 +268,7 @@ def is_masked(value: Any) -> bool:
     >>> is_masked(np.ma.masked_array([0.1, 0.2], mask=[True, False])), is_masked(np.ma.masked_array([0.1, 0.2]))
     (True, False)
     """
-    masks = sys.modules.get("numpy.ma")  # (where nobody has imported it there are none)
+    masks = sys.modules.get("numpy.ma")  # (if it has never been imported there are none)
     if masks is None:
         return False
     if isinstance(value, (list, tuple)):
@@ -343,7 +343,7 @@ def _converted(match: Any) -> FloatArray:
     return result
 
 
-#: How far from orthonormal a rotation may be, as everywhere where poses are given.
+#: Tolerance of an orthonormal rotation, as for all given poses.
 RIGID = 1e-6
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from linkwise.algorithm import with_external
 from linkwise.expr.node import symbol
 from linkwise.kernel.looped import Size
 from linkwise.kernel.sources import is_own
@@ -78,7 +79,7 @@ def looped(
         variants = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
         LOOPED[name] = LoopedAlgorithm(name, function, variants, regrouped, path, moment)
         if external:
-            LOOPED[f"{name}_external"] = replace(LOOPED[name], name=f"{name}_external", external=True)
+            LOOPED[with_external(name)] = replace(LOOPED[name], name=with_external(name), external=True)
         return function
 
     return declare
@@ -155,7 +156,7 @@ class RowKind:
         return "" if self.arithmetic is None else self.arithmetic.digest
 
 
-#: Kinds of bodies: by what their joints do along and about z, and those of joints with quaternions, which give their motion.
+#: Kinds of bodies: by the motion of their joints along and about z, and those of joints with quaternions.
 BODY_KINDS = (
     RowKind("turning", 1.0),
     RowKind("turning about a twisted axis", 1.0, twisted=True),
@@ -168,7 +169,7 @@ BODY_KINDS = (
     ),
 )
 
-#: Wrenches by the axes in which they are given: the frame's own; the world's, about its origin or about the world's.
+#: Wrenches by their axes: the frame's own; the world's, about the frame's origin or about the world's.
 WRENCH_KINDS = (RowKind("body"), RowKind("world"), RowKind("spatial"))
 
 #: Springs on joints: the first joint of a spring and damper, or of an end stop, and further joints of a spring.

@@ -70,7 +70,7 @@ class JointArithmetic:
                 arithmetic = cls._traced(joint, tuple(names))
                 if arithmetic.serves([joint]) == [True]:
                     return arithmetic
-            except Exception:  # (whatever the code of a type raises where a symbol stands in the place of a number)
+            except Exception:  # (any error of a type's code with a symbol in place of a number)
                 continue
         return cls._traced(joint, ())
 

@@ -31,7 +31,7 @@ SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 #: Indices of the upper triangle of a pseudo-inertia.
 _UPPER = tuple(np.transpose(PSEUDO))
 
-#: Rounding of a turn, as a part of the greatest element of what is turned.
+#: Rounding error of a rotation, relative to the greatest rotated element.
 _TURNED = 4.0 * np.finfo(float).eps
 
 _KINDS = {kind.name: kind for kind in BODY_KINDS}

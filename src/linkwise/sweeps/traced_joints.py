@@ -54,7 +54,7 @@ def _find(tree: Tree) -> TracedJoints:
             link, joint = next(iter(waiting.items()))
             try:
                 arithmetic = JointArithmetic.of(joint)
-            except Exception as error:  # (of somebody else's code, for symbols)
+            except Exception as error:  # (error of foreign code with symbols)
                 return TracedJoints(problem=f"the joint type {joint.kind!r} of link {link + 1} has no arithmetic: {error}")
             kind = RowKind(f"joint {arithmetic.digest[:16]}", arithmetic=arithmetic)
             kinds.add(kind)

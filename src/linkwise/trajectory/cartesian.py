@@ -171,7 +171,7 @@ class CartesianTrajectory(Motion):
         return load(CartesianTrajectory, path, max_bytes)
 
 
-#: An angle that is so near to pi, rad, has no sure axis: the rounding of the poses decides which way round.
+#: An angle this near to pi, rad, has an uncertain axis: the rounding of the poses decides its sense.
 HALF_TURN = 1e-6
 
 
@@ -260,7 +260,7 @@ def orthonormal(rotation: FloatArray) -> FloatArray:
 
 PROFILES = ("quintic", "trapezoidal")
 
-#: Of a leg at given times with trapezoidal speed, a third is for starting and a third for braking.
+#: Parts of a leg at given times with trapezoidal velocity: a third each for acceleration and braking.
 SHARE = 1.0 / 3.0
 
 

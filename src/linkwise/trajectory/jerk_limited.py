@@ -18,7 +18,7 @@ from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory, planned
 from linkwise.trajectory.validation import configuration, count, ends, positive, scalar, schedule
 
-#: How joints are kept together, and what Ruckig calls it.
+#: Synchronization of joints, and its name in Ruckig.
 SYNCHRONIZATIONS = {"time": "Time", "phase": "Phase", "none": "No"}
 
 
@@ -216,7 +216,7 @@ class OnlineTrajectory:
         self._ruckig, self._output = ruckig.Ruckig(self.n, self.cycle), ruckig.OutputParameter(self.n)
         self._failures = {ruckig.Result.Working: "", ruckig.Result.Finished: ""}
         self._finished = ruckig.Result.Finished
-        #: Whether the target is reached.
+        #: True if the target is reached.
         self.arrived = False
 
     @property

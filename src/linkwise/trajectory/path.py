@@ -167,7 +167,7 @@ class _Spaces(threading.local):
 
 _spaces = _Spaces()
 
-#: Longer arrays (32 MB) are not kept: their pages are no longer what takes the time.
+#: Longer arrays (32 MB) are not kept: allocating their pages is a small part of the time.
 KEPT = 1 << 22
 
 
@@ -196,7 +196,7 @@ def _lanes(n: int) -> npt.NDArray[np.intp]:
     return np.minimum(np.arange(-(-n // LANES) * LANES), n - 1)
 
 
-#: Where an interval beside a stop is cut again.
+#: Refinement of an interval next to a stop.
 GRADED = np.array([1.0, 4.0, 16.0]) / 64.0
 
 #: Up to so many knots all paths of a batch are evaluated by products with one matrix.
@@ -309,7 +309,7 @@ def path_through(
 def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Derivatives at the knots of the cubic spline through points (..., K, n) with no second derivative at its ends."""
     first, second = _natural_matrices(s.tobytes())
-    away = q - q[..., :1, :]  # (a joint that stands has derivatives of exactly zero)
+    away = q - q[..., :1, :]  # (a joint at rest has derivatives of exactly zero)
     return first @ away, second @ away
 
 

@@ -23,13 +23,13 @@ from linkwise.trajectory.peaks import CREEPING, DENSE, greatest_sizes, in_time, 
 #: A motion has settled when its duration changes by less than this share; then limits are checked, and tightened.
 SETTLED = 1e-8
 
-#: By this share limits may be exceeded where they are checked, and after how many rounds another way is taken.
+#: Relative tolerance of checked limits, and number of rounds before another method is used.
 TOLERANCE, ROUNDS = 1e-10, 20
 
 #: Ds/dt of the first round, in which friction does not grow; later its square is at least this share of the greatest.
 SLOW, LEAST = 1e-6, 1e-6
 
-#: Where the speed at one end of an interval is less than this share of that at the other, limits are checked evenly in time.
+#: If the velocity at one end of an interval is less than this share of that at the other, checks are uniform in time.
 EVEN = 0.5
 
 

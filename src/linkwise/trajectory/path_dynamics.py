@@ -15,7 +15,7 @@ from linkwise.trajectory.retimed import Pieces, Retimed
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
 CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
 
-#: Of more joints the dynamics along a path, three recursions as one line of arithmetic, take long to compile.
+#: With more joints the dynamics along a path, three recursions as one straight line, take long to compile.
 MOST = 30
 
 #: In the place of a limit of zero.
@@ -187,7 +187,7 @@ class PathDynamics:
         velocity, q = self.slope * speed[..., None], self._states[SHARES.size][0]
         constant = drag(self.mechanism, q, velocity)
         growing, most = 0.0 * constant, greatest_sizes(constant)
-        if retimed is not None:  # the tangent of what grows with the root of x
+        if retimed is not None:  # the tangent of a function that grows with the root of x
             rise = drag(self.mechanism, q, 2.0 * velocity) - constant
             growing = 0.5 * rise / np.square(speed)[..., None]
             constant = constant - 0.5 * rise

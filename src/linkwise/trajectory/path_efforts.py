@@ -23,19 +23,19 @@ from linkwise.trajectory.peaks import DENSE, peaks
 #: Places at which the dynamics are evaluated along a path, and along each of its pieces, at least.
 PLACES, EACH = 200, 32
 
-#: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at so many places at least, at the
-#: begin or in the middle of every third interval of 200: what interpolation leaves has the same size but another sign in the
-#: next one. Where they exceed limits there, and of other paths, they are checked everywhere.
+#: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at this many places at least, at the
+#: begin or in the middle of every third interval of 200: the interpolation error has equal size and alternating sign in the
+#: intervals. If they exceed limits there, and for other paths, they are checked everywhere.
 CHECKS, MANY, SMOOTH = 60, 120, 24
 
 #: A path that exceeds limits by this share is too rough.
 ROUGH = 1e-5
 
-#: Paths that are worked on at a time: what they need stays in the caches.
+#: Paths processed at a time, so that their data stay in the caches.
 TOGETHER = 32
 
-#: By this share limits of efforts are tightened from the start, and may be exceeded where they are checked everywhere; how
-#: often they are tightened by four times the excess until they are not.
+#: Initial tightening of effort limits, tolerance where they are checked everywhere, and greatest number of tightenings by
+#: four times the excess.
 MARGIN, TOLERANCE, ROUNDS = 2e-8, 1e-10, 6
 
 #: By this share tightened limits may be exceeded at few places: near the ends of pieces, and at nodes between these places,

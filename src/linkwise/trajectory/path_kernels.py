@@ -19,10 +19,10 @@ from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import trace
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 
-#: Degree of what is limited: the acceleration of pieces of degree five with x linear in s.
+#: Degree of the limited function: the acceleration of pieces of degree five with x linear in s.
 DEGREE = 4
 
-#: Shares of an interval at which what is no polynomial is evaluated.
+#: Shares of an interval at which functions other than polynomials are evaluated.
 SHARES = np.arange(DEGREE + 1) / DEGREE
 
 #: In the place of no limit: its square and the quotient of both are finite.
@@ -42,7 +42,7 @@ def bernstein_values(z: FloatArray) -> FloatArray:
 #: From values at `SHARES` to Bernstein coefficients.
 COEFFICIENTS = np.linalg.inv(bernstein_values(SHARES))
 
-#: From the Bernstein coefficients of a polynomial to those of its product with z, taken as one of the same degree.
+#: Map from the Bernstein coefficients of a polynomial to those of its product with z, of the same degree.
 ALONG = (COEFFICIENTS @ (SHARES[:, None] * bernstein_values(SHARES))).round(12)
 
 

@@ -24,17 +24,17 @@ from linkwise.trajectory.peaks import DENSE
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed, refined
 from linkwise.trajectory.smoothed import Smoothed, smooth
 
-#: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
+#: Relative tolerance of effort and tool limits, and greatest number of tightenings.
 TOLERANCE, ROUNDS = 1e-10, 25
 
 #: Friction, which is linear about the profile before, has converged when the duration changes by less than this share;
 #: limits are tightened when it has nearly.
 SETTLED, NEARLY = 1e-8, 1e-4
 
-#: How often, until limits can be kept, friction is linear about a motion of half the speed.
+#: Greatest number of halvings of the velocity at which friction is linearized until limits can be kept.
 HALVINGS = 40
 
-#: Two nodes have no speed that are passed slower than this share of the greatest speed of the path.
+#: Two nodes passed slower than this share of the greatest velocity of the path count as without velocity.
 CRAWL = 1e-6
 
 
@@ -83,7 +83,7 @@ class PathProblem:
             return motion, np.ones(batch)
         self.refusals.check_rests(nodes, self.stops, ends)
         at, results = self.path.ends(nodes), []
-        size = 1 if self.dynamics else CHUNK  # (how often limits are tightened differs from path to path)
+        size = 1 if self.dynamics else CHUNK  # (the number of tightenings differs from path to path)
         for k in range(0, len(ends), size):
             begin, end = at(slice(k, k + size))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
@@ -168,7 +168,7 @@ class PathProblem:
             except ArgumentError:
                 if motion is None or not halvings:
                     raise
-                # The tangent of friction about a fast motion lies far above friction at rest, about a slow one it does not.
+                # The tangent of friction about a fast motion is far above friction at rest; about a slow one it is not.
                 motion, halvings = motion.stretched(np.full(len(ends), 2.0)), halvings - 1
                 continue
             used = dynamics.used(motion)
@@ -207,7 +207,7 @@ class PathProblem:
             self._space = np.empty((*shape, 3, LANES)), np.empty((*shape, 2))
         rates = [self.limits.get(name, np.full(self.path.n, np.inf)) for name in ("qd_max", "qdd_max")]
         rates = np.minimum(np.stack([np.where(rate == 0.0, np.inf, rate) for rate in rates], axis=-1), UNLIMITED)
-        with np.errstate(all="ignore"):  # (what has no limit may overflow)
+        with np.errstate(all="ignore"):  # (values without a limit may overflow)
             lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
         if self.ceiling is not None:

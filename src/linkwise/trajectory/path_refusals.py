@@ -19,7 +19,7 @@ from linkwise.trajectory.path_dynamics import PathDynamics
 from linkwise.trajectory.path_kernels import SHARES
 from linkwise.trajectory.retimed import Pieces
 
-#: By this share an effort may be too small to stand, which is rounding.
+#: Tolerance of the effort at rest, relative, for rounding.
 ROUNDING = 1e-10
 
 

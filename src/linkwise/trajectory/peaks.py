@@ -8,19 +8,19 @@ import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
 
-#: Shares of an interval at which a result is checked once more: the extrema of a Chebyshev polynomial, through which the
-#: polynomial hardly strays from what is smooth (L. N. Trefethen, *Approximation Theory and Approximation Practice*, 2013,
-#: chapters 5 and 15).
+#: Shares of an interval for a second check of a result: the extrema of a Chebyshev polynomial, through which the
+#: interpolating polynomial hardly deviates from a smooth function (L. N. Trefethen, *Approximation Theory and Approximation
+#: Practice*, 2013, chapters 5 and 15).
 DENSE = 0.5 - 0.5 * np.cos(np.pi * np.arange(17) / 16)
 
 #: Values of this size are looked at between the places too; beyond the second number they are too great anyhow.
 NEAR, BEYOND = 0.97, 2.0
 
-#: The speed ds/dt at which friction at rest has the sign of the motion that ends there.
+#: Velocity ds/dt at which static friction has the sign of the motion that ends there.
 CREEPING = 1e-100
 
-#: Even places on an interval, and how much nearer to the greatest value there the polynomial is looked at once more: the
-#: parabola through three values is off by their distance cubed.
+#: Uniform samples of an interval, and refinement of the polynomial near the greatest: the error of the parabola through
+#: three values is cubic in their distance.
 PLACES, CLOSER = 129, 16.0
 
 

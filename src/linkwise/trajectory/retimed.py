@@ -15,7 +15,7 @@ from linkwise.trajectory.motion import State
 from linkwise.trajectory.path import JointPath
 from linkwise.trajectory.path_kernels import kernel, motion_within
 
-#: Paths that are worked on at a time: what they need stays in the caches.
+#: Paths processed at a time, so that their data stay in the caches.
 CHUNK = 16
 
 

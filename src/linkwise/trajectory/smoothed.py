@@ -24,7 +24,7 @@ from linkwise.trajectory.path_dynamics import gauge, share_of, speed_like, tool_
 from linkwise.trajectory.peaks import greatest
 from linkwise.trajectory.retimed import Retimed
 
-#: Places of an interval between nodes at which `Smoothed.usage` looks.
+#: Places of an interval between nodes at which `Smoothed.usage` is evaluated.
 LOOKED_AT = np.linspace(0.0, 1.0, 7)
 
 
@@ -196,26 +196,26 @@ def shares(
     return {name: result[name] for name in limits}
 
 
-#: Gives, of an average, the ends of stretches (M + 1,), and how much slower the motion must be in each (M,).
+#: Function of an average that returns the ends of intervals (M + 1,), and their slowing factors (M,).
 Slowing = Callable[..., tuple[FloatArray, FloatArray]]
 
-#: Windows that are tried, as shares of the one whose jerk needs no lowering of speeds, and rounds of lowering in each.
+#: Tried windows, relative to the one whose jerk needs no reduced velocities, and rounds of reduction in each.
 WINDOWS, ROUNDS = (1.0, 0.8, 0.65, 0.5, 0.4), 8
 
-#: Windows that are tried where they are shorter, as shares of the motion: of a short one speeds are lowered as a whole.
+#: Tried windows if shorter, relative to the motion: velocities of a short motion are reduced as a whole.
 SHARES_OF_MOTION = (1.0, 0.5, 0.25)
 
-#: With which power of the time falls what is limited: of efforts their part beside gravity's, whose rate falls slower.
+#: Powers of time by which limited quantities fall; for efforts of the part without gravity, whose rate falls slower.
 ORDERS = {"qdd_max": 2.0, "tau_max": 2.0, "qddd_max": 3.0, "taud_max": 3.0, "tool_acceleration": 2.0}
 
-#: Where each stretch between two jumps of the jerk is checked: at its ends, one-sided, and evenly between.
+#: Checks of each interval between two jumps of the jerk: one-sided at its ends, and uniformly between.
 CHECKED = np.linspace(0.0, 1.0, 9)
 CHECKED[[0, -1]] = 1e-8, 1.0 - 1e-8
 
 #: Instants that are as near as this share of the motion are one: rounding keeps them apart, and jumps that cancel with them.
 NEAR = 1e-13
 
-#: Into how many stretches the motion is cut besides when the result is checked.
+#: Number of additional intervals in the check of the result.
 MORE = 400
 
 #: By this share limits may be exceeded at the peaks that are checked, and the result is slower than they ask for.

@@ -28,7 +28,7 @@ from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import closed, count, schedule
 
-#: What the limits of joints are called.
+#: Names of joint limits.
 JOINT_WORDS = {
     "qd_max": "velocity",
     "qdd_max": "acceleration",
@@ -43,7 +43,7 @@ OTHER_WORDS = {
     "angular_momentum": "angular momentum",
 }
 
-#: Of limits whose shares differ by less than this the one that bound before is taken to bind.
+#: Among limits whose shares differ by less than this, the previously active one stays active.
 EQUAL = 1e-4
 
 
@@ -345,7 +345,7 @@ def _check_mechanism(mechanism: Tree, path: JointPath) -> None:
         raise ArgumentError(f"{mechanism.name!r} has {mechanism.n} joints; the path has {path.n}")
 
 
-#: Into how many intervals a path is cut at first and at last, and how often those are halved that are not known to be clear.
+#: Initial and greatest number of intervals of a path, and greatest number of halvings of those not proven clear.
 INTERVALS, MOST, HALVINGS = 200, 100_000, 30
 
 

@@ -38,7 +38,7 @@ EVENTS = tuple(f"events_{field}" for field in Event._fields)
 KINDS = {"names": npz.TEXT, "is_length": npz.FLAGS, "events_name": npz.TEXT, "manifold_names": npz.TEXT}
 KINDS["manifold_kinds"] = npz.TEXT
 
-#: What a file says of each joint with a quaternion.
+#: Data of a file on each joint with a quaternion.
 MANIFOLD: dict[str, Callable[[ManifoldJoint], Any]] = {
     "manifold_names": lambda at: at.name,
     "manifold_kinds": lambda at: at.joint.kind,

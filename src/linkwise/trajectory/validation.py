@@ -18,7 +18,7 @@ SAMPLES = 101
 #: The most instants that a rate may ask for: a gigabyte of a motion of seven joints.
 MOST = 5_000_000
 
-#: By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost.
+#: Tolerance of times outside a trajectory, relative to its duration: the rounding of repeated addition of a step.
 ROUNDING = 1e-9
 
 

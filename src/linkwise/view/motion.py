@@ -132,7 +132,7 @@ def _kept_closed(mechanism: Tree, q: FloatArray, qd: FloatArray, qdd: FloatArray
 
 KINDS = {"position": "q", "velocity": "qd", "acceleration": "qdd", "effort": "tau"}
 
-#: How far beyond its limits a joint may be, as a part of them, for rounding.
+#: Relative tolerance of a joint's limits, for rounding.
 ROUNDING = 1e-9
 
 

@@ -16,26 +16,27 @@ from linkwise.workspace.postures import Bools, Postures
 #: Postures computed at a time.
 CHUNK = 1 << 16
 
-#: Least and greatest standard deviation of a change, shares of the joint's range.
+#: Least and greatest standard deviation of a change, relative to the joint's range.
 SPREAD = (1e-3, 0.25)
 
-#: Changes tried a round for each cell at an edge of what is reached; most cells changed, and most aimed at, a round.
+#: Changes tried per round for each cell at an edge of the reached region; greatest numbers of changed cells, and of targets,
+#: per round.
 EDGE_TRIES, MOST_PARENTS, MOST_AIMS = 4, 12_000, 64_000
 
-#: How often each empty cell beside reached ones is aimed at.
+#: Trials of each empty cell next to reached ones.
 AIMS = 8
 
-#: How often a reached cell is looked for among the 27 about another.
+#: Searches for a reached cell among the 27 about another.
 LOOKS = 12
 
 #: Aims at a place from cells about it.
 NEIGHBOURS = 4
 
-#: How often a place that no cell about it leads to is aimed at from postures anywhere, at most; from how many random ones
-#: each time, and as many that are kept; and the share of places of which so few are reached that no more are tried.
+#: Greatest number of batches of trials from any postures for a place that no neighbouring cell reaches; numbers of random
+#: starts, and of stored ones, per batch; and the share of reached places below which trials end.
 BATCHES, STARTS, FEW = 8, 8, 1e-3
 
-#: So many standard deviations of the share of places that are reached count as uncertain.
+#: Standard deviations of the share of reached places that count as uncertainty.
 DEVIATIONS = 3.0
 
 Places = npt.NDArray[np.intp]
@@ -193,7 +194,7 @@ class Cells:
         grid = self.grid
         full = self.covered()[1] >= 0
         border = grid.near(~full) & full | grid.near(full) & ~full
-        for axis, count in enumerate(grid.shape):  # (the sides of the map just touch what is reached)
+        for axis, count in enumerate(grid.shape):  # (the sides of the map just touch the reached region)
             if count > 1 and not (grid.has_axis and axis == 2):
                 border[(slice(None),) * axis + ([0, -1],)] = True
         sizes = np.broadcast_to(grid.sizes(), grid.shape)

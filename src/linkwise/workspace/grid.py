@@ -23,7 +23,7 @@ MOST_ALONG = 100
 Chart = Callable[[FloatArray], FloatArray]
 Edges = tuple[FloatArray, FloatArray, FloatArray]
 
-#: From a chart of positions to least and greatest values of it.
+#: Function of a chart that returns least and greatest values.
 Extent = Callable[[Chart], tuple[FloatArray, FloatArray]]
 
 

@@ -24,22 +24,22 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import numbers, rows_of
 
-#: Singular values below this share of the greatest count as zero: directions in which no posture moves.
+#: Relative threshold of zero singular values: directions in which no posture moves.
 RANK = 1e-9
 
-#: A velocity below this, m/s or rad/s per unit of joint speed, is none.
+#: A velocity below this, m/s or rad/s per unit of joint velocity, is zero.
 TINY = 1e-12
 
 #: Postures that show in which directions a mechanism moves at all.
 PROBES = 64
 
-#: What is wrong with joints that slide without limits.
+#: Error of joints that slide without limits.
 ENDLESS = "the workspace is unbounded"
 
-#: How exactly a frame is brought to a place, m and rad, steps that may take, and what positions are rounded by, a share.
+#: Tolerance of the placement of a frame, m and rad, its greatest number of steps, and relative rounding of positions.
 THERE, STEPS, ROUNDING = 1e-10, 60.0, 4e-15
 
-#: Where the numbers of `Position` have x, y, z.
+#: Indices of x, y, z in the numbers of `Position`.
 XYZ = [3, 7, 11]
 
 Bools = npt.NDArray[np.bool_]
@@ -229,7 +229,7 @@ class Postures:
     @cached_property
     def _constraints(self) -> list[Position | Aligned | Closed]:
         result: list[Position | Aligned | Closed] = [Position(self.link, np.zeros(3))]
-        if self.pointing is not None:  # (a little inside the cone, for what comes from outside rests on it)
+        if self.pointing is not None:  # (slightly inside the cone, as solutions from outside end on its boundary)
             upper = self.pointing.within - 2.0 * self.tolerance
             result.append(Aligned(self.link, [0, 0, 1], self.pointing.direction, upper=upper))
         return result + [Closed(loop) for loop in self.tree.loops]

@@ -27,7 +27,7 @@ AT_ONCE = 500_000
 #: Random postures, without loops and with them.
 SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
 
-#: Cells along the longer side of the map by which the extent is found, and its room, a share of what seems to be reached.
+#: Cells along the longer side of the map for the extent, and its margin, relative to the reached region.
 COARSE, ROOM = 24, 0.3
 
 #: Places by which the size is measured, at its border and within; before the last time cells are filled once more.

@@ -21,7 +21,7 @@ from linkwise.loops import assemble
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, counted, duration, plain
 
-#: What is measured unless an algorithm is named.
+#: Algorithms measured by default.
 USUAL = (
     "inverse_dynamics",
     "forward_kinematics",
@@ -35,7 +35,7 @@ USUAL = (
 #: A figure is the median of so many measurements.
 ROUNDS = 15
 
-#: Of a mechanism with six joints its coordinates alone take 5 GB.
+#: The coordinates alone of a mechanism with six joints take 5 GB.
 LARGEST_BATCH = 100_000_000
 
 #: Operations that cost next to nothing.
@@ -118,7 +118,7 @@ def measure(model: Mechanism, name: str, batch: int) -> tuple[float, float, floa
     start = time.perf_counter()
     _function(model, name)(*single.values())
     first = time.perf_counter() - start
-    method = _function(model, name)  # looked up now: the first call put machine code in its place
+    method = _function(model, name)  # looked up again: the first call replaced it by machine code
     in_batch = median_time(partial(method, *many.values())) / batch
     return first, median_time(partial(method, *single.values())), in_batch, dict(model.kernel(name).operations)
 

@@ -31,7 +31,7 @@ from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 
-#: What may count: along x, y, z; about x, y, z.
+#: Required components: along x, y, z; about x, y, z.
 LETTERS = "xyzabc"
 
 WORDS = {"translation": "xyz", "rotation": "abc", "all": LETTERS}
@@ -114,10 +114,10 @@ METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent
 #: Exit status where a target is not reached.
 NOT_REACHED = 1
 
-#: Rows printed of a long file of poses, and how many that are not reached are explained.
+#: Greatest number of printed rows of a file of poses, and of explained failures.
 ROWS, EXPLAINED = 40, 10
 
-#: What a closed form may be asked for, by the letters that count.
+#: Parts of a pose solved by a closed form, by the required components.
 ASKS = {"xyz": "position", "abc": "orientation", LETTERS: "pose"}
 
 #: A coordinate this near to a limit (rad or m) is at it.

@@ -107,7 +107,7 @@ def execute(
         for block in motion:
             odd.add(*block)
             if not sinks:
-                first = len(block[0])  # (the share of the file that these took says how many there will be)
+                first = len(block[0])  # (estimate of the total from the share of the file read)
                 expected = max(first, int(first * motion.size / max(motion.consumed, 1)))
                 sinks = [report.summary.add, *_writers(mechanism, wanted, folder, report, expected)]
                 sinks += [figures.add] if wanted.figures else []

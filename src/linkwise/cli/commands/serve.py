@@ -38,10 +38,10 @@ LONGEST = 1e9
 #: The most that --record keeps, bytes.
 KEPT = 64 << 20
 
-#: How much longer than --time a run may last because of missed deadlines, s; then it ends with fewer cycles.
+#: Greatest overrun of --time because of missed deadlines, s; then the run ends with fewer cycles.
 ALLOWED = 1.0
 
-#: Where a larger part of all deadlines was missed, the rate is called too high.
+#: Share of missed deadlines above which the rate is reported as too high.
 TOO_FAST = 0.01
 
 #: The most that a number may take in a file, bytes: with sign, 17 digits, point, exponent and comma, or as it is.

@@ -39,10 +39,10 @@ ANIMATIONS = ("gif", "mp4")
 #: Columns of running text.
 WIDEST = 100
 
-#: A coordinate this far beyond a limit (rad or m) is outside; less is rounding.
+#: Tolerance of a coordinate's limits (rad or m) against rounding.
 OUTSIDE = 1e-9
 
-#: A coordinate of the tool (m or degrees), and a share of the largest number beside it, printed as zero if smaller.
+#: A coordinate of the tool (m or degrees), and a share of the largest neighbouring number, below which zero is printed.
 ROUNDING, NEGLIGIBLE = 1e-12, 1e-13
 
 

@@ -44,10 +44,10 @@ from linkwise.simulation.task import ADAPTIVE, FRICTION, STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
-#: What --torque takes beside a file, and how it is described.
+#: Keywords of --torque, with their descriptions.
 LAWS = {"zero": "no torque", "hold": "torque that holds the start", "gravity": "torque against gravity"}
 
-#: How long a simulation lasts unless stated, s.
+#: Default duration of a simulation, s.
 DURATION = 5.0
 
 #: Beyond these the instants would fill the memory.
@@ -184,7 +184,7 @@ def _integrate(model: Mechanism, options: Options, external: FloatArray) -> Simu
         raise click.ClickException(lost) from error
     values = [motion.qdd] if motion.energy is None else [motion.qdd, motion.energy[:, None]]
     wrong = ~np.all([np.isfinite(column).all(axis=1) for column in values], axis=0)
-    if wrong.any():  # (the state may be finite where what follows from it is not)
+    if wrong.any():  # (the state may be finite while its derivatives are not)
         at = float(motion.t[int(np.argmax(wrong))])
         raise click.ClickException(f"accelerations or energies are not finite at t = {at:g} s; a shorter --dt may help")
     remarks = tuple(str(warning.message) for warning in caught)

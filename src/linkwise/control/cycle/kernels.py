@@ -38,8 +38,8 @@ from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, atan2, greatest, least, root, select
 from linkwise.spatial.vector import chosen
 
-#: What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
-#: out, and where the joint is taken to be then if no measurement comes in.
+#: Memory of a joint from one cycle to the next: its regulator's integral, the last input and output velocity, and the
+#: assumed position if no measurement follows.
 REMEMBERED = ("integral", "before", "output", "expected")
 
 
@@ -84,13 +84,13 @@ class Regulator:
         return last + self.r * (self.p * speed + self.i * total + self.d * rate - last), total
 
 
-#: What is remembered of time: the length of the last cycle, how many there were, and their sum.
+#: Memory of the clock: length of the last cycle, number of cycles, and their total time.
 CLOCK = ("period", "cycle", "time")
 
 #: By this share of the precision the forward pass may differ from the solver's.
 ROUNDING = 1e-9
 
-#: A greatest speed beyond this is none.
+#: A velocity limit beyond this is no limit.
 UNLIMITED = 1e300
 
 
@@ -343,16 +343,16 @@ def _code(status: Any) -> Any:
     return code
 
 
-#: Numbers beside the joint values that the solver keeps: steps and damping; the status follows them.
+#: Numbers of the solver besides the joint values: steps and damping; the status follows them.
 STATUS = 2
 
 #: A cycle computes one or two rows: short vectors are the fastest for them.
 LANES = 2
 
-#: By this share a greatest speed may seem to be exceeded by rounding.
+#: Relative tolerance of a velocity limit against rounding.
 OVER = 1e-12
 
-#: The share of the iterations of a cycle that a further start is given.
+#: Share of the cycle's iterations for a further start.
 RETRY = 0.25
 
 

@@ -25,7 +25,7 @@ from linkwise.spatial.validation import readable
 #: Why a cycle ended as it did, by the code of the port ``chain.reason``.
 REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
 
-#: How velocities of ends are calculated.
+#: Methods of calculating velocities of ends.
 METHODS: dict[str, str] = {
     "measured": "by the input values of the last cycle and this one",
     "predicted": "from the solved values to the predicted ones",
@@ -34,10 +34,10 @@ METHODS: dict[str, str] = {
 
 RESERVED = ("chain", "start")
 
-#: A sensor's value of this size or more is not one; neither is a least joint value so great, or a greatest one so small.
+#: A sensor's value of this size is invalid; so is a lower joint limit of this size, or an upper one below its negative.
 MOST = 1e100
 
-#: Inputs that sensors and clients write: what is not a finite number there is reported, not refused.
+#: Inputs written by sensors and clients: numbers that are not finite are reported, not rejected.
 TAKES_ANYTHING = {
     "theta",
     "theta_speed",
@@ -63,7 +63,7 @@ _WORDS = {
 }
 
 
-#: The length of a quaternion that comes in may be so far from 1; beyond it is no orientation.
+#: Tolerance of the length of an input quaternion; beyond it the orientation is invalid.
 UNIT_LENGTH = 1e-2
 
 #: A quaternion whose square is so near to 1 is left as it is.

@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 CLOSING = np.array([1e-24, 1e-24, 20.0])
 
 
-#: How often calculated speeds are slowed at most: each leaves a small share of the excess of the one before.
+#: Greatest number of reductions of the calculated velocities: each leaves a small share of the remaining excess.
 SLOWED = 6
 
 
@@ -45,9 +45,9 @@ class Cycle:
     ) -> None:
         self.parts, self._keeping = parts, keeping
         n, nv, pace, layout = parts.n, parts.nv, parts.pace, parts.layout
-        # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
-        # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
-        # tried, and where there are loops the direction of motion.
+        # Memory for the next cycle, contiguous, so that a state is a copy of it: valid inputs, memory of the outputs, both
+        # goals, path-scaling state of both, both outputs, length of the cycle, progress of further starts, and with loops
+        # the direction of motion.
         carried = pace.input_parts["carry"].stop - pace.input_parts["carry"].start
         sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, nv]
         sizes.append(n + nv if parts.branch.exists else 0)
@@ -56,18 +56,18 @@ class Cycle:
         self.before, self.report_memory, last, carry, at, self.dt_before, self.searched, motion = views
         self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
         self.anchor, self.secant = (motion[:n], motion[n:]) if parts.branch.exists else (motion, motion)
-        # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
+        # Cleaned inputs; parameters of the solver, now and for the end of the cycle, and its starts.
         self.inputs, self.outputs = inputs, outputs
         self.clean, self.clock = np.empty(layout.inputs), np.ones(1)
         self.flags = np.empty(parts.preparing.tape.outputs["flags"])
         self.parameters, self.later_parameters = np.empty(parts.parameters), np.empty(parts.parameters)
         self.closing, self.settings, self.retry = np.empty(parts.parameters), np.empty(3), np.empty(3)
         self.q0, self.begin, self.starts, self.none = np.empty(n), np.empty(n), np.empty((2, n)), np.empty((0, n))
-        # What it finds: as found, from a further start, brought onto the loops; and the goals that come of it.
+        # Results of the solver: direct, from a further start, projected to the loops; and the resulting goals.
         self.now, self.later, self.spare, self.closed, self.without = np.empty((5, parts.row))
         self.goal, self.next_goal, self.carried = np.empty((3, parts.row))
         self.speeds, self.leading = np.zeros((2, nv))
-        # What the pace makes of both, and what the report will remember.
+        # Input and output of path scaling for both, and the memory of the outputs.
         self.pace_in, self.pace_out = np.zeros((2, pace.row)), np.empty((2, pace.output_row))
         self.next_report_memory, self.taken, self.slowed, self.over = (
             np.empty(parts.report.size),
@@ -75,7 +75,7 @@ class Cycle:
             np.empty(nv),
             np.empty(1),
         )
-        self._held = np.zeros((2, 1))  # above zero where contact holds back what is solved, and what is predicted
+        self._held = np.zeros((2, 1))  # positive if clearance limits the solved, and the predicted output
         self._steps, self._stand = self._sequences()
         self.reset(q0)
 

@@ -31,11 +31,11 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, root, select
 from linkwise.spatial.vector import chosen, inner
 
-#: How much more a loop of the mechanism counts than a constraint where not all can be met: the nearest compromise of a
-#: mechanism is one that holds together.
+#: Weight of the mechanism's loops relative to constraints if not all can be satisfied: a compromise must keep the loops
+#: closed.
 CLOSURE_WEIGHT = 100.0
 
-#: How many numbers a kind of rows takes: whether it counts (1 or 0), and where the end shall be.
+#: Numbers of parameters of each kind of rows: active (1 or 0), and the target of the end.
 NUMBERS = {"place": 4, "turn": 10, "drive": 2, "meet": 1, "closed": 0}
 
 
@@ -142,8 +142,8 @@ def cones(tree: Tree, bounds: InputBounds) -> list[tuple[ManifoldJoint, Any]]:
     return [(at, next(openings) if at.joint.cone_axis is not None else np.inf) for at in tree.manifold_joints]
 
 
-#: A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the
-#: precision only, which must be small beside it.
+#: Least length of a secant, rad or units of size: at a change point joint values are accurate to the root of the precision
+#: only, which must be small relative to it.
 SECANT = 1e-3
 
 #: The square of the sine of the angle by which an answer must turn off the secant to be doubted: six degrees. A branch that
@@ -153,8 +153,8 @@ TURNED = 1e-2
 #: Answers nearer than this to the last one, rad or units of size, have no direction.
 STEP = 1e-8
 
-#: The share of the residual at the last answer, and of the secant beside what the equations settle, that is left at most
-#: where the secant continues the motion.
+#: The secant continues the motion if it reduces the residual at the last solution, and the remainder outside the determined
+#: directions, at least to this share.
 CONTINUED = 0.1
 
 #: The joint values that came in may be so many steps from the last answer; else they say which branch it is.
@@ -163,7 +163,7 @@ NEAR = 3.0
 #: Added to a square before its root is divided by.
 TINY = 1e-100
 
-#: Squares of singular values far below this count as zero where it is asked what the equations settle.
+#: Squared singular values far below this count as zero in the determined directions.
 NULL_DAMPING = 1e-10
 
 
@@ -231,14 +231,14 @@ class BranchTracker:
         return chosen(far, goal, anchor), chosen(far, shift, secant)
 
 
-#: Of the speeds, in units of the mechanism's size: singular values far above a millionth lose nothing.
+#: Damping of the velocities, in units of the mechanism's size: singular values far above a millionth are exact.
 RATE_DAMPING = 1e-12
 
-#: A joint that constraints would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near
-#: a singular position: the solver then begins where the input speeds alone lead.
+#: If constraints would move a joint by more than this in a cycle, rad or units of the mechanism's size, it is near a
+#: singular position: the solver then starts where the input velocities alone lead.
 WIDEST = 0.5
 
-#: Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position.
+#: Offset of the solver's last start from the chain's own value, rad or units of size: away from a singular position.
 NUDGE = 0.03
 
 #: A joint value this near to the last output, rad or m, counts as that output.
@@ -383,7 +383,7 @@ class Setpoints:
         drifts = [self._drift(x, group, view, part) for group, part in zip(self.problem.groups, parts, strict=True)]
         drift, bounds = np.concatenate(drifts) * self.problem.weights(parts), self.problem.bounds(limits)
         preferred = preferred * self.problem.shares(bounds, view.q, preferred)
-        # Twice: the joints at a limit that the first answer would move beyond are held in the second.
+        # Twice: the joints at a limit that the first solution would move beyond are locked in the second.
         shares: Array = np.ones(len(preferred))
         speeds = preferred
         for _ in range(2):

@@ -47,7 +47,7 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import chosen, inner
 
-#: What is looked at: the goal; what is between; the best of it; a part of the braking chord; the best of that.
+#: Phases of the search: the goal; between; the best of these; a part of the braking chord; the best of those.
 GOAL, BETWEEN, CHOSEN, SLOWER, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
 
 #: The search ends where its bracket is this share of its upper end,
@@ -62,10 +62,10 @@ LONGEST = 60.0
 #: Every so many candidates the bracket is halved, by ratio where it can be.
 CYCLE = 6.0
 
-#: A candidate goes at most so many times as far beyond the last one as that went.
+#: Greatest growth factor of the step from one candidate to the next.
 WIDENING = 8.0
 
-#: The number before 1: what is above it is 1.
+#: Greatest float below 1: anything above it counts as 1.
 ALMOST = 1.0 - 2.0**-53
 
 
@@ -132,7 +132,7 @@ class BracketSearch:
         over = select(at[0], fits, select(at[1], good, at[2] + at[4]))
         phase = select(at[1], select(narrow, CHOSEN, BETWEEN), BETWEEN)
         between = bracket.between()
-        further = at[1] * fits * select(self.high - ALMOST, 1.0, 0.0)  # only the goal itself is known not to fit
+        further = at[1] * fits * select(self.high - ALMOST, 1.0, 0.0)  # only the goal itself is known to be infeasible
         between = select(further, lower(self._further(judged), 0.5 * (1.0 + self.trial)), between)
         trial = select(at[0], select(0.999 - guess[0], upper(guess[0], 1e-6), between), between)
         trial = select((at[1] + at[3]) * narrow, bracket.low, trial)
@@ -194,7 +194,7 @@ def _is(value: Any, code: float) -> Any:
     return select(0.25 - apart * apart, 1.0, 0.0)
 
 
-#: How many times as fast as in this cycle ways along loops may come to bend until the chain stands.
+#: Assumed growth of the third derivative along loops until standstill, relative to this cycle.
 FURTHER = 2.0
 
 #: By this share of a limit a rule may seem broken by rounding: positions of 1 m, cycles of 0.1 ms.
@@ -346,7 +346,7 @@ class CandidateStep:
         stops += [joint_margin(limits, speed, brake) for limits, speed in joint_limits]
         room = row.room(here, tangent, brake)
         ahead = self._ahead(row, here, tangent, brake, velocities)
-        sound = select(1e300 - squared(here), 1.0, -1.0)  # what is not a number, or beyond all numbers, is refused
+        sound = select(1e300 - squared(here), 1.0, -1.0)  # NaN and overflow are rejected
         onward = smallest([sound, faster, *stops, room, ahead, 1.0 - brake.stop_distance * self.points.turning(tangent)])
         hard: Any = room
         if self.closures:

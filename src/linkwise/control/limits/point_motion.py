@@ -180,10 +180,10 @@ def _turning(body: Body, rates: Array) -> Any:
 #: Loops count as closed up to here: rad, and lengths over the size of the mechanism.
 CLOSED = 2e-12
 
-#: Ends of links nearer than this to each other, in units of the mechanism's size, are held together.
+#: Ends of links within this distance, in units of the mechanism's size, count as coincident.
 MEETING = 1e-9
 
-#: Of a Newton step: enough for a factorisation where loops repeat each other.
+#: Damping of a Newton step: enough for a factorisation with redundant loops.
 DAMPING = 1e-13
 
 #: The most Newton steps of a candidate.
@@ -192,11 +192,11 @@ STEPS = 8.0
 #: A candidate that Newton steps leave further apart is none.
 APART = 2e-11
 
-#: What is left open at the present output below this is rounding, and is not kept.
+#: Closure errors at the present output below this are rounding, and are not kept.
 ROUNDING = 1e-10
 
 
-#: Two links, or a link and ``"base"``, whose ends meet as a ``"point"``, or turned alike too, ``"full"``.
+#: Two links, or a link and ``"base"``, whose ends coincide as a ``"point"``, or in rotation too, ``"full"``.
 Pair = tuple[int | str, int | str, LoopKind]
 
 
@@ -284,7 +284,7 @@ class LoopProjection:
         kept = select(squared(before) - ROUNDING**2, select(trial, 1.0 - trial, 1.0), 0.0)
         left = residual - before * kept
         off = squared(left)
-        free = select(1.0 - trial, select(trial + 1.0, 1.0, 0.0), 0.0)  # the goal stands, and the present
+        free = select(1.0 - trial, select(trial + 1.0, 1.0, 0.0), 0.0)  # neither the goal nor the present
         more = select(STEPS - 0.5 - newton, 1.0, 0.0)
         busy = select(off - CLOSED**2, free * more, 0.0)
         tangent = chord - rates.T @ solve(rates @ chord)

@@ -29,7 +29,7 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
-#: Added to squares of speeds, m2/s2, so that a direction can be taken of each.
+#: Added to squared velocities, m2/s2, so that each has a direction.
 TINY = 1e-24
 
 
@@ -97,10 +97,10 @@ def rule_margins(limits: PointLimits, chord: Array, now: Any, before: Array, was
 #: The least rate of braking, as a share of the cycle's own 2/dt.
 SLOWEST = 1e-9
 
-#: A share of the speed that is rounding, at the end of a cycle in which it comes to rest.
+#: Relative velocity that is rounding, at the end of a cycle that ends at rest.
 AT_ONCE = 1e-9
 
-#: The share of what seems possible that is used in braking: how much is possible follows from the rate itself, slightly.
+#: Share of the possible braking that is used: the possible rate depends slightly on the rate itself.
 EASE = 0.999
 
 #: A unit vector in a cone of 30 degrees differs from the axis by this many sines of its angle, at most,
@@ -251,13 +251,13 @@ def joint_margin(limits: PointLimits, speed: Any, brake: Brake) -> Any:
     return 1.0 - brake.share * speed * limits.speed
 
 
-#: Of each point, in the input row;
+#: Inputs of each point;
 LIMITS = ("max_speed", "max_acceleration", "max_deceleration")
 
 #: and one over each.
 INVERSE = ("speed", "acceleration", "deceleration")
 
-#: What is prepared as one number each,
+#: Precomputed scalars,
 NUMBERS = ("dt", "inverse_dt", "inverse_h", "moves", "rate", "guess", "left", "far", "following")
 
 #: and for each joint: configurations (nq,), velocities (nv,), limits (n,) and cones (c,).
@@ -265,13 +265,13 @@ CONFIGURATIONS, VELOCITIES, JOINT_LIMITS = ("q", "goal"), ("goal_speed", "stop",
 CONES = ("cones", "cone_scale")
 JOINTS = (*CONFIGURATIONS, *VELOCITIES, *JOINT_LIMITS, *CONES)
 
-#: The share of the way to a stop that is needed one cycle later, about: bends are less at less speed.
+#: Approximate share of the stopping distance that is needed one cycle later: curvature decreases with velocity.
 HARDER = 0.99
 
-#: Candidates behind a moving goal go so many times as far as what seems right: what is right ends them before.
+#: Candidates behind a moving goal exceed the estimate by this factor: the exact one ends them before.
 BEYOND = 1.5
 
-#: Between these is what braking is taken to leave of the limits.
+#: Bounds of the estimated margin after braking.
 LEAST, MOST = 1e-3, 2.0
 
 #: By this share a stop may seem to be beyond a joint's limit by rounding.
@@ -371,7 +371,7 @@ class Prepare:
         time c that a unit of speed takes to brake and the way r, (s c + dt/2)^2 = 2 c r for the speed s in this cycle.
         """
         ahead = wanted - goal_speed
-        time: Any = 0.0  # (that the speed which is there in one cycle takes to brake)
+        time: Any = 0.0  # (braking time of the velocity in one cycle)
         velocities = [*self.points.velocities(start.q, ahead), *blocks(self.points.tree, ahead)]
         for velocity, limit in zip(velocities, inverse, strict=True):
             time = upper(time, length(velocity) * limit)
@@ -385,7 +385,7 @@ class Prepare:
         cycle, on the way to the goal.
         """
         onward = wanted - start.stop
-        # (what braking, a little harder than in the last cycle, leaves of the way, and what lambda takes of that)
+        # (remaining distance after slightly stronger braking than in the last cycle, and lambda's share of it)
         spare = start.far - HARDER * start.stop_distance * start.speed
         taken = root(squared(onward)) * (dt + 1.0 / upper(start.rate, 1e-9))
         share = select(start.rate, lower(upper(spare, 0.0) / (taken + 1e-200), 1.0), 1.0)

@@ -23,7 +23,7 @@ SAMPLES = 4
 #: Share of joints that rest in a sample: only there Coulomb friction differs from a constant load.
 RESTING = 0.25
 
-#: A column is new if this part of it is left when the columns before it are taken off.
+#: A column is independent if at least this part remains after projection on the columns before it.
 INDEPENDENT = 1e-8
 
 
@@ -156,7 +156,7 @@ def _sampled(mechanism: Tree, rng: np.random.Generator, count: int, share: float
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
     for at in mechanism.manifold_joints:
         q[:, at.quaternion] /= np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
-    qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves either way, for friction differs
+    qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves in both directions, as friction differs
     qd[rng.random(qd.shape) < share] = 0.0
     return np.asarray(kernel_of(mechanism, "regressor", "numpy")(q, qd, qdd)).reshape(-1, count)
 

@@ -32,7 +32,7 @@ from linkwise.spatial.scalar import Array, array, blank, is_zero
 #: The ten parameters of a body with the integrals of x^2, y^2 and z^2 dm, kg m2, in the places of the moments of inertia.
 SECOND = ("M", "MX", "MY", "MZ", "JXX", "JYY", "JZZ", "XY", "YZ", "XZ")
 
-#: A base parameter below this part of what is added up to make it is zero.
+#: A base parameter below this part of its terms is zero.
 _ROUNDING = 1e-14
 
 
@@ -229,7 +229,7 @@ def _labels(
 ) -> list[str]:
     """The symbol of each combination: that of its parameter, with an R before the number where others are grouped."""
     start, result = len(LINK) * len(bodies.bodies), []
-    moved = rows.shape[1] - count  # motors stand last in both
+    moved = rows.shape[1] - count  # motors are last in both
     for row, column in zip(rows, columns.tolist(), strict=True):
         if column < start:
             body, k = divmod(column, len(LINK))

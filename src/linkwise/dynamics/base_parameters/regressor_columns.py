@@ -17,14 +17,14 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.transform import inverse
 
-#: Asked last within a link whose joint axis lies nearest to its x, y or z axis, so that others express them,
-#: as is usual (W. Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves with the parent alike.
+#: Tested last in a link whose joint axis is nearest to its x, y or z axis, so that others express them, as is usual (W.
+#: Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves equally with the parent.
 LAST = (("ZZ", "MX", "M"), ("XX", "MY", "M"), ("YY", "MZ", "M"))
 
 #: The power of length in each of the ten parameters of a link.
 POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
 
-#: In which order the ten are asked where XX, YY and ZZ are the integrals of x^2, y^2, z^2 about a joint along z.
+#: Order of tests for the ten if XX, YY and ZZ are the integrals of x^2, y^2, z^2 about a joint along z.
 SECOND_ORDER = ("MX", "MY", "XX", "YY", "XY", "YZ", "XZ", "ZZ", "MZ", "M")
 
 #: The ten parameters from those with the integrals of x^2, y^2, z^2: XX is that of y^2 + z^2.
@@ -32,7 +32,7 @@ TENSOR_OF_SECOND = np.eye(10)
 
 TENSOR_OF_SECOND[4:7, 4:7] = 1.0 - np.eye(3)
 
-#: Of the ten columns of a link: the first, the body that carries it, T_body_link, and the order in which they are asked.
+#: Ten columns of a link: the first, the body that carries it, T_body_link, and the order of tests.
 Placed = tuple[int, int, Array, tuple[int, ...]]
 
 

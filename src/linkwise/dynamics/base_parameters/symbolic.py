@@ -25,7 +25,7 @@ from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, array
 
-#: Random points at which the conditions of a mechanism with symbols are compared: what agrees depends on no symbol.
+#: Random points at which conditions with symbols are compared: equal values depend on no symbol.
 POINTS = 3
 
 #: A coefficient below this is rounding of zero, where columns are of the size of 1.
@@ -241,10 +241,11 @@ def _agreeing(several: Sequence[IdentifiabilityConditions]) -> IdentifiabilityCo
 def _whole(values: Array) -> Array:
     """Round numbers within rounding of integers; expressions are unchanged."""
     result = values.copy()
-    for place in np.ndindex(values.shape):
-        value: Any = result[place]
-        if not isinstance(value, Expr) and abs(value - round(value)) <= _WHOLE * max(1.0, 1e-3 * abs(value)):
-            result[place] = float(round(value))
+    numeric = np.array([not isinstance(value, Expr) for value in values.flat], dtype=bool).reshape(values.shape)
+    known = values[numeric].astype(float)
+    nearest = np.rint(known) + 0.0
+    near = np.abs(known - nearest) <= _WHOLE * np.maximum(1.0, 1e-3 * np.abs(known))
+    result[numeric] = np.where(near, nearest, known)
     return result
 
 
@@ -266,7 +267,7 @@ def combination(row: Array, column: int | None, names: Sequence[str]) -> tuple[t
     return tuple((row[j], names[j]) for j in order)
 
 
-#: Coefficients, numbers or expressions, and the parameters that they go with.
+#: Coefficients, numbers or expressions, and their parameters.
 Combination = Sequence[tuple[Any, str]]
 
 

@@ -16,7 +16,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import first_index, vectors
 
-#: What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it.
+#: Greatest unsupported part of the efforts of a motion, relative to all, if the driven coordinates support it.
 LEFT = 1e-6
 
 NAME = "closed_inverse_dynamics"

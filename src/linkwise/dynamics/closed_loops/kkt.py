@@ -26,8 +26,8 @@ from linkwise.solve.joint_limits import near_zero
 from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.scalar import Array, FloatArray, greatest, is_zero, root, select
 
-#: Singular values of the closure Jacobian, as parts of the greatest one, above the first are there, below the second are
-#: rounding; a configuration with one between is near a singular one, and says nothing of the others.
+#: Relative singular values of the closure Jacobian above the first are significant, below the second rounding; a
+#: configuration with one between is nearly singular, and is skipped.
 THERE, GONE = 1e-6, 1e-9
 
 #: The least eigenvalue of the inertia that the loops let move, with ones on the diagonal, below which there is none.
@@ -36,7 +36,7 @@ INERT = 1e-11
 #: Starts all over the joints' ranges, and as many near the zero position; steps from each.
 STARTS, ITERATIONS = 24, 80
 
-#: How far from the zero position the latter are, rad or longest offsets. At it itself a linkage may well be singular.
+#: Distance of the latter from the zero position, rad or longest offsets. A linkage is often singular at it.
 ASIDE = 0.3
 
 
@@ -216,8 +216,8 @@ def deficient(matrix: Array, rank: int, sizes: Array) -> Deficient:
     return Deficient(half, factor(square), sizes, pivots[-1] / pivots[0])
 
 
-#: What is left of a pivot, as a part of what it was before the others were taken off, where rows count as dependent: the
-#: square of the sine of an angle of 1e-5. The numbers have then lost ten of their sixteen digits.
+#: A row is dependent if its pivot falls to this part by elimination: the square of the sine of an angle of 1e-5. Ten of
+#: sixteen digits are then lost.
 SINGULAR = 1e-10
 
 

@@ -17,7 +17,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import first_index, vectors
 
-#: A singular value below this share of the greatest one counts as zero.
+#: Relative threshold of zero singular values.
 SINGULAR = 1e-8
 
 

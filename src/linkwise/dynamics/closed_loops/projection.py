@@ -11,11 +11,11 @@ from linkwise.kinematics.loop_constraints import closure, closure_jacobian
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, root
 
-#: Steps with one factorisation, for the configuration and for the speeds. Each multiplies what is left by about the size of
-#: the whole correction in rad: 1e-3 off, as after a coarse step, leaves less than 1e-11.
+#: Steps with one factorisation, for the configuration and for the velocities. Each multiplies the error by about the whole
+#: correction in rad: 1e-3, as after a coarse step, leaves less than 1e-11.
 STEPS, RATES = 3, 3
 
-#: What may be left of lengths, as parts of the longest offset, and of angles, rad.
+#: Tolerance of lengths, relative to the longest offset, and of angles, rad.
 CLOSED = 1e-11
 
 

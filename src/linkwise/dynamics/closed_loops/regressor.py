@@ -16,10 +16,10 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
-#: Random closed positions at which rows are taken, at most.
+#: Greatest number of random closed positions at which rows are computed.
 POSITIONS = 48
 
-#: Joints slower than this, beside one that is held, rest too, rad/s or m/s.
+#: Joints slower than this while a fixed one is at rest count as at rest, rad/s or m/s.
 RESTS = 1e-9
 
 

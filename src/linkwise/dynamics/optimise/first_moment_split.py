@@ -20,11 +20,11 @@ from linkwise.model.body import Bodies, Body, unseen
 from linkwise.model.stacks import with_added
 from linkwise.spatial.scalar import Array, is_number, is_zero
 
-#: How large the first and second moments of the masses may be, in those of the bodies that carry them, and how large the
-#: masses, in those of the bodies that slide: numbers cancel that much.
+#: Greatest first and second moments of the masses, relative to those of the bodies that carry them, and greatest masses,
+#: relative to those of the sliding bodies: the bound of cancellation.
 LARGEST = 4.0
 
-#: Along which axes of the body the way goes, x (0) and y (1), and the mass (kg) at the end of each part.
+#: Steps along axes of the body, x (0) and y (1), with the mass (kg) at the end of each.
 Way = tuple[tuple[int, Any], ...]
 
 
@@ -94,7 +94,7 @@ def _way(body: Body, child: Body) -> Way:
     if not all(is_number(value) for value in (*first, *lever)):
         return ()
     if parallel(child) and lever.all():
-        return ()  # in axes that do not turn with the body the way could not be parted
+        return ()  # in axes that do not rotate with the body the vector could not be split
     axes = [i for i in range(2) if first[i] != 0 and lever[i] != 0]
     masses = [first[i] / lever[i] for i in axes]
     if len(axes) == 2:

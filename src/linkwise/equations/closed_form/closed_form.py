@@ -100,7 +100,7 @@ def _small(terms: Terms, weights: FloatArray, significance: float, of_row: float
     codes = waves.codes.T
     _, wave = np.unique(identified([*rows, *codes]), return_inverse=True)
     pair = list(codes)
-    if len(codes) == 1:  # then cosine and sine of an angle stand next to each other in the table
+    if len(codes) == 1:  # then cosine and sine of an angle are adjacent in the table
         pair = [codes[0] - is_sine(waves.tables[0])[codes[0]]]
     _, both = np.unique(identified([*rows, *pair]), return_inverse=True)
     wave, both = wave.reshape(-1), both.reshape(-1)
@@ -265,7 +265,7 @@ def _partners(waves: Waves, group: int, rows: IntArray, partner: int) -> tuple[I
 #: A closed form that differs from the kernel by more, relative to the largest entry, is not handed out.
 EXACT = 1e-11
 
-#: What there are closed forms of: by name of the algorithm the results that are written, and the algorithm of each.
+#: Results of closed forms by algorithm, with the algorithm of each.
 RESULTS = {
     "forward_kinematics": {"T": "forward_kinematics"},
     "jacobian": {"J": "jacobian"},
@@ -558,7 +558,7 @@ def parts_of(
     if quantity in {"inverse_dynamics", "forward_dynamics"}:
         tree.require_no_springs(f"a closed form of {quantity}")
     tapes = {name: (algorithm, options) for name, algorithm in wanted.items()}
-    derived = "C" in wanted and not tree.manifold_joints  # there the speeds are no derivatives of coordinates
+    derived = "C" in wanted and not tree.manifold_joints  # there the velocities are not derivatives of coordinates
     if derived:
         del tapes["C"]
         tapes["M"] = ("mass_matrix", {})

@@ -45,7 +45,7 @@ def _elimination(n: int, there: set[str], biases: list[Sum]) -> tuple[list[Assig
         lines.append(Assignment(element_name(letter, index), (), Sum(terms)))
         return Name(lines[-1].name)
 
-    lower: dict[tuple[int, int], Name] = {}  # what is not 0
+    lower: dict[tuple[int, int], Name] = {}  # nonzero elements
     pivots: list[Name] = []
     for j in range(n):
         squares = (Term(-1.0, (Power(lower[j, k], 2), Power(pivots[k]))) for k in range(j) if (j, k) in lower)

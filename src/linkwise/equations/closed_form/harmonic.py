@@ -28,7 +28,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
-#: The greatest harmonic: they are kept in 16 bits.
+#: The greatest harmonic: they are stored in 16 bits.
 GREATEST = 2**15 - 1
 
 #: Cosines computed at a time.

@@ -51,7 +51,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 #: Waves that the results of one form may have: 2,097,152; they take about a minute, and up to two gigabytes.
 LARGEST = 1 << 21
 
-#: Terms below this part (5.6e-17) of the largest one with the same symbols in the same entry cannot be seen beside it.
+#: Terms below this part (5.6e-17) of the largest one with the same symbols in the same entry are negligible.
 TINY = 2.0**-54
 
 #: Terms times points that are worked out at a time.
@@ -219,7 +219,7 @@ def _halves(
     expansion: Expansion, parts: Sequence[Part], angles: Sequence[int]
 ) -> tuple[Keys, IntArray, ComplexArray, FloatArray]:
     """The terms of all parts, of h and -h one: keys, the number of the part, coefficients, sizes."""
-    known: dict[int, Polynomial] = {}  # an element that stands in several parts is read once
+    known: dict[int, Polynomial] = {}  # an element in several parts is read once
     for part in parts:
         if id(part.value) not in known:
             kept = first_signs(expansion.fields.exponents(part.value.keys, True, angles)) >= 0

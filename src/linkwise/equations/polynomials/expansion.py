@@ -598,7 +598,7 @@ def _values(expansion: Expansion, entries: Sequence[Polynomial], known: FloatArr
     return total
 
 
-#: How far the sine of the angle between two axes may be from 0.
+#: Tolerance of parallel axes, sine of the angle.
 PARALLEL = 1e-12
 
 

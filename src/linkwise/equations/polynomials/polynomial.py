@@ -27,7 +27,7 @@ from linkwise.spatial.scalar import FloatArray
 Keys = npt.NDArray[np.int64]
 ComplexArray = npt.NDArray[np.complex128]
 
-#: Coefficients below this part (1.4e-14) of the size of what was added up are taken for rounding errors, and dropped.
+#: Coefficients below this part (1.4e-14) of their terms are rounding errors, and dropped.
 ROUNDING = 2.0**-46
 
 #: Products of terms that one multiplication of polynomials may form, before equal ones are collected: half a gigabyte.
@@ -299,7 +299,7 @@ class Fields:
 #: Whole multiples of the angles of a group.
 Vector = tuple[int, ...]
 
-#: Factors: ``"cos"`` or ``"sin"``, of what, to which power.
+#: Factors: ``"cos"`` or ``"sin"``, its argument, its power.
 Wave = tuple[tuple[str, Vector, int], ...]
 
 

@@ -155,7 +155,7 @@ def whole_angle(tape: Tape, coordinates: Mapping[int, int]) -> dict[int, dict[in
 
 _CONSTANT = -2
 
-#: The heading of what depends on parameters of the mechanism alone.
+#: Heading of values that depend on parameters of the mechanism only.
 CONSTANTS = "Constants"
 
 #: Characters, roughly, that a value may have before parts of it get names of their own.

@@ -30,7 +30,7 @@ SAMPLES = 2
 #: Relative difference of equal values: rounding of a recursion.
 AGREEMENT = 1e-11
 
-#: What the first letters of names say; all vectors in the body's own axes, z along its joint, unless stated otherwise.
+#: Meanings of the first letters of names; all vectors in the body's own axes, z along its joint, unless stated otherwise.
 LEGEND = {
     "w": "angular velocity of body {k}, rad/s",
     "wd": "angular acceleration of body {k}, rad/s2",

@@ -105,7 +105,7 @@ def _side_by_side(cells: list[str], width: int) -> list[str]:
     """Short equations in columns, to be read row by row."""
     room = max(map(len, cells)) + 4
     columns = max(1, min(6, (width - 2) // room))
-    columns -= columns > 1 and columns % 2  # a sine stands beside its cosine
+    columns -= columns > 1 and columns % 2  # a sine is next to its cosine
     rows = [cells[k : k + columns] for k in range(0, len(cells), columns)]
     return ["  " + "".join(f"{cell:<{room}}" for cell in row).rstrip() for row in rows]
 

@@ -13,10 +13,10 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel
 from linkwise.kernel import writers as kernels
 
-#: Where a line may be broken, and where inside of brackets; they never stay in what is written.
+#: Marks of possible line breaks, outside and inside brackets; they are removed from the output.
 BREAK, INSIDE = "\u200b", "\u200c"
 
-#: How full a line must be to be broken before a term that the next line can hold, rather than inside of its brackets.
+#: Least filling of a line that is broken before a term that fits the next line, rather than inside its brackets.
 FULL = 0.55
 
 
@@ -202,7 +202,7 @@ def _only_name(value: Sum) -> str:
 
 Write = TypeVar("Write", bound=Callable[..., Any])
 
-#: By name, from a listing and options to what is written.
+#: Writers by name: functions of a listing and options.
 WRITERS: dict[str, Callable[..., Any]] = {}
 
 

@@ -61,10 +61,10 @@ _OF_TESTS = """
 compared name count found wanted allowed worst largest tested open off same share untested failed made row k
 """
 
-#: What compiles a source with its test, and runs it.
+#: Command that compiles a source with its test, and runs it.
 COMPILE = "cc -std=c99 -O2 -Wall -Wextra -pedantic {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test"
 
-#: What a program's status says.
+#: Meaning of a program's exit status.
 ENDS = "Ends with 0 where all is well, else with 1;\n * with 2 where a function could not be tested."
 
 COMPARE = """/* The largest difference in units of what rounding allows; above 1 where one is too large or not a number.

@@ -22,7 +22,7 @@ int1 int2 int3 int4 uint1 uint2 uint3 uint4 long1 float1 float2 float3 float4 do
 clock assert
 """
 
-#: Where numbers of many configurations lie. The first lets neighbouring threads read neighbouring numbers.
+#: Layouts of numbers of many configurations. With the first, neighbouring threads read neighbouring numbers.
 LAYOUTS = {
     "elements": "element after element, each for all configurations: element k of configuration i at [k * count + i]",
     "configurations": "configuration after configuration: element k of configuration i at [i * size + k]",

@@ -334,10 +334,10 @@ def _reads_as_number(cell: str) -> bool:
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?°?)")
 
-#: What may stand between the numbers of a cell: a vector, a range, a value and its time.
+#: Separators between the numbers of a cell: a vector, a range, a value and its time.
 _BETWEEN = {" ", " .. ", " @ "}
 
-#: What may stand behind the last number of a cell.
+#: Suffixes of the last number of a cell.
 _BEHIND = {"", *(f" {unit}{per}" for unit in ("rad", "m", "N", "N m") for per in ("", "/s", "/s²"))}
 
 

@@ -26,13 +26,13 @@ from linkwise.spatial.transform import inverse, transform
 #: The kinds of joints by name, in the order in which they are declared.
 JOINTS: dict[str, type[Joint]] = {}
 
-#: What `Link` takes beside the name of a kind.
+#: Fields that `Link` takes besides the name of a kind.
 DESCRIBED_BY = {"axis", "pitch"}
 
 #: Units of coordinates, velocities, accelerations and efforts that turn and that slide.
 UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2"), "tau": ("N m", "N")}
 
-#: Name and unit of each column of a quantity; the name is put behind that of the joint.
+#: Name and unit of each column of a quantity; the name is appended to that of the joint.
 Columns = tuple[tuple[str, str], ...]
 
 K = TypeVar("K", bound="type[Joint]")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEY = "key.pem"
 CERTIFICATES = ("certificate.der", "certificate.pem")
 
-#: How long a certificate made here is good for.
+#: Validity of a certificate made here, days.
 DAYS = 5 * 365
 
 

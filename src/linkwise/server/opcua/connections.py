@@ -23,13 +23,13 @@ CHUNK = 65535
 #: The largest message, bytes.
 MESSAGE = 1 << 19
 
-#: What the standard asks of every peer (OPC 10000-6, 7.1.2.3), bytes.
+#: Required by the standard of every peer (OPC 10000-6, 7.1.2.3), bytes.
 SMALLEST_CHUNK = 8192
 
-#: A client that lets so much of what it asked for lie unread is cut off, bytes.
+#: A client with more unread data is disconnected, bytes.
 UNREAD = 4 << 20
 
-#: So many messages of a connection may wait.
+#: Greatest number of pending messages of a connection.
 PENDING = 32
 
 #: Within this time a connection must have a session, s.
@@ -38,10 +38,10 @@ HANDSHAKE = 10.0
 #: A connection without a session may stay this long where others wait for its place, s.
 GRACE = 1.0
 
-#: So many may wait to be let in or turned away.
+#: Greatest number of connections waiting to be accepted.
 BACKLOG = 1024
 
-#: So many refused attempts to begin a session end a connection.
+#: Number of failed attempts to begin a session that end a connection.
 REFUSALS = 3
 
 _TYPES = (b"HEL", b"OPN", b"MSG", b"CLO")
@@ -56,7 +56,7 @@ def _requests(names: str) -> frozenset[int]:
     return frozenset(int(getattr(ua.ObjectIds, f"{name}Request_Encoding_DefaultBinary")) for name in names.split())
 
 
-#: Services that a client without encryption may always have: they tell it how to encrypt.
+#: Services permitted to a client without encryption: they report how to encrypt.
 OPEN = _requests("GetEndpoints FindServers CloseSecureChannel")
 
 #: All services that there are.

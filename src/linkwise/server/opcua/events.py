@@ -14,7 +14,7 @@ from linkwise.server.opcua.nodes import Nodes
 from linkwise.server.shared_memory import SharedMemory, watch_counts
 from linkwise.server.watches import WatchedValue, WatchReader
 
-#: The names of the types of events, by what is watched for.
+#: Types of events, by watched condition.
 TYPES = {"unsolved": "UnsolvedEventType", "limit": "LimitEventType", "fault": "FaultEventType"}
 
 #: The severity of the end of anything (OPC 10000-5, 6.4.2).

@@ -38,7 +38,7 @@ TYPES = {
     "choice": (ua.VariantType.String, ua.ObjectIds.String),
 }
 
-#: How a node of a type hangs on its parent, and its class; a method has no type.
+#: Reference from its parent to a node of each type, and its class; a method has no type.
 _REFERENCES = {
     ua.ObjectIds.BaseObjectType: (ua.ObjectIds.Organizes, ua.NodeClass.Object),
     ua.ObjectIds.BaseDataVariableType: (ua.ObjectIds.HasComponent, ua.NodeClass.Variable),
@@ -55,7 +55,7 @@ _COMMANDS = {
     ChainCommand.restore: "go on from the state that was kept last",
 }
 
-#: The identifier of the chain: that of a port is its name, that of a link or constraint what comes before its first dot.
+#: Identifier of the chain: that of a port is its name, that of a link or constraint the part before its first dot.
 _ROOT = "."
 
 

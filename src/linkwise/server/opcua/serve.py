@@ -39,11 +39,11 @@ _STATUS = {
     Outcome.waiting: ua.StatusCodes.BadTimeout,
 }
 
-#: Of a method: what is refused there is refused for the chain's state.
+#: Status of methods: a rejection there is one by the chain's state.
 _CALLED = {**_STATUS, Outcome.refused: ua.StatusCodes.BadInvalidState}
 
 
-#: What the standard's nodes tell of the limits (OPC 10000-5, 6.3.11).
+#: Limits published in the standard's nodes (OPC 10000-5, 6.3.11).
 _LIMITS = {
     "MaxNodesPerRead": READS,
     "MaxNodesPerWrite": WRITES,

@@ -29,7 +29,7 @@ SUBSCRIPTIONS, ITEMS, QUEUE = 4, 2000, 10
 #: The most monitored items of all together; sessions without a name may have half of them.
 ALL_ITEMS = 8000
 
-#: So many messages of a subscription are kept until the client says that it has them.
+#: Greatest number of messages of a subscription kept until the client acknowledges them.
 UNHEARD = 10
 
 #: The longest time between messages of a subscription, ms.

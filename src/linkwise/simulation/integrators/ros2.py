@@ -17,11 +17,11 @@ from linkwise.simulation.plant import Plant
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, blank
 
-#: Steps to closed loops with the factors of the time step: as many as leave nothing to `project_to_loops`, whose own way
+#: Steps to closed loops with the factors of the time step: enough to leave nothing to `project_to_loops`, whose projection
 #: would strain springs of 1e8 N m/rad and more.
 CLOSING = 4
 
-#: Of the two values that make the method L-stable, that with the smaller error.
+#: The one of the two values for an L-stable method that has the smaller error.
 GAMMA = 1.0 - 1.0 / sqrt(2.0)
 
 

@@ -25,7 +25,7 @@ from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, se
 from linkwise.spatial.validation import flag, shaped
 from linkwise.spatial.vector import chosen
 
-#: Below this the cosine of half the angle is too small to tell which way round is shorter: one way is taken for all.
+#: Below this cosine of half the angle the shorter direction is undetermined: all take the same one.
 OPPOSED = 1e-4
 
 

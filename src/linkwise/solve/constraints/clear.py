@@ -28,10 +28,10 @@ from linkwise.solve.validation import FARTHEST, positive, settle
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, root, select
 
-#: By how much more than the margin an iteration keeps clear, m, so that rounding does not end it short of the margin.
+#: Additional clearance of an iteration, m, so that rounding does not stop it short of the margin.
 BEYOND = 1e-8
 
-#: A vector from one axis to another that is shorter, m, is rounding, and has no direction; nor is there less to lack.
+#: A vector between two axes shorter than this, m, is rounding, and has no direction; and the least deficit.
 NO_DIRECTION, SMALLEST = 1e-12, 1e-150
 
 

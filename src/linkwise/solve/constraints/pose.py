@@ -31,13 +31,13 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import RIGID, mask_of, numbers, rigid_poses, shaped
 
-#: Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest.
+#: Poses whose `defects` are no greater are used unchanged; the rotations of others are orthonormalized.
 EXACT = 1e-26
 
-#: Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis.
+#: Below this value of 1 + trace the axis of a rotation is undetermined: it counts as half a turn about every axis.
 HALF_TURN = 1e-6
 
-#: What stands for each component of such a turn: never zero, so that no opposite orientation passes for the one wanted.
+#: Each component of such a rotation: never zero, so that no opposite orientation counts as a solution.
 ANY_AXIS = 2.0 / np.sqrt(3.0)
 
 

@@ -31,7 +31,7 @@ from linkwise.spatial.validation import choice, readable
 
 JOINTS = 6
 
-#: How numbers are written: so that they read back as the same, or with six decimals as the manual has them.
+#: Formats of numbers: with all digits, or with six decimals as in the manual.
 DIGITS = ("all", "manual")
 
 #: The six lines of an instant of GRIPPER.MOT.

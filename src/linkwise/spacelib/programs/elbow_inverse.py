@@ -41,23 +41,21 @@ from linkwise.spatial.transform import transforms
 #: The listing's bound on the norm of target minus gripper matrix.
 LISTED_TOLERANCE = 0.0005
 
-#: That norm must come below this, times the greatest length in it. Steps then go on while they gain, or to rounding: some
-#: 1e-15.
+#: Tolerance of that norm, times the greatest length in it. Steps continue while it decreases, or to rounding: some 1e-15.
 TOLERANCE = 1e-11
 
 #: Steps at most. Towards a singular position each only halves the error of the angles.
 MOST = 100
 
-#: Steps without gain, after which what is below the tolerance will do.
+#: Steps without improvement after which an error below the tolerance is accepted.
 PATIENCE = 3
 
 #: No joint moves by more in one step, rad: the linear model does not reach farther.
 LONGEST = 0.5
 
-#: Singular values of the Jacobian below this share of the greatest count as zero for speeds and accelerations.
-#:
-#: At a singular position the error of position grows with the square of that of the angles, which can thus be found only to
-#: some 1e-8, the root of the rounding; what is smaller in the Jacobian has no meaning.
+#: Relative threshold of zero singular values of the Jacobian for velocities and accelerations.  At a singular position the
+#: error of position grows with the square of that of the angles, which are thus accurate to some 1e-8 only, the root of the
+#: rounding; smaller values in the Jacobian are meaningless.
 SINGULAR = 1e-6
 
 

@@ -168,7 +168,7 @@ def _position(path: str | Path, m: FloatArray, line: int) -> FloatArray:
     return m if is_rigid(m, 1e-12) else np.asarray(normal(m))
 
 
-#: What the programs print at each instant, and over what words.
+#: Printed quantities of each instant, and their headings.
 LABELS = (
     ("m1", "Position matrix of link 1"),
     ("m2", "Absolute position matrix of link 2"),

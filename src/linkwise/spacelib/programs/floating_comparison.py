@@ -36,7 +36,7 @@ TOLERANCE = 1e-11
 
 _NOT_FIXED = "momentum does not fix the speeds of the base: the two links have no extent, or numbers become too large"
 
-#: Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight.
+#: Nodes of the stages of the classical Runge-Kutta method (W. Kutta, 1901), and their weights.
 _STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 
 
@@ -156,7 +156,7 @@ class _System:
 
     def speeds(self, q: FloatArray, rate: FloatArray) -> FloatArray:
         """Velocities (..., 7) with the conserved momentum, that of the joint given."""
-        columns = np.asarray(self.body.momentum(q[..., None, :], np.eye(7)))  # each row the momentum of one unit speed
+        columns = np.asarray(self.body.momentum(q[..., None, :], np.eye(7)))  # each row is the momentum of one unit velocity
         left = self.momentum - columns[..., 6, :] * rate[..., None]
         base = np.linalg.solve(np.swapaxes(columns[..., :6, :], -1, -2), left[..., None])[..., 0]
         return np.concatenate([base, rate[..., None]], axis=-1)
@@ -325,13 +325,13 @@ def names(comparisons: Sequence[Compared]) -> list[str]:
     ]
 
 
-#: At how many instants the bodies are drawn.
+#: Number of instants at which the bodies are drawn.
 POSTURES = 5
 
-#: What is zero stands at the lower edge of a logarithmic axis.
+#: Zero is drawn at the lower edge of a logarithmic axis.
 LEAST = 1e-17
 
-#: Widths of the paths of the first and of the last program: what is below shows beside what is above.
+#: Line widths of the first and of the last program, so that overlapping lines are visible.
 THICK, THIN = 7.0, 1.4
 
 

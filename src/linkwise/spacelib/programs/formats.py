@@ -28,7 +28,7 @@ from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.rob_mat import PRINTED
 from linkwise.spatial.scalar import FloatArray
 
-#: So many mistakes are reported; a file with more is read no further.
+#: Greatest number of reported errors; reading then stops.
 MANY = 20
 
 
@@ -333,7 +333,7 @@ def _matrices(path: str | Path, block: list[tuple[int, str]]) -> FloatArray:
     return np.array(rows).reshape(len(LABELS), 4, 4)
 
 
-#: What each file holds.
+#: Contents of each file.
 MEANINGS = {
     "SCARA.DAT": "a SCARA robot: frames, masses, gravity (table 7.2)",
     "SCARA.MOT": "two instants of its joints (table 7.3)",

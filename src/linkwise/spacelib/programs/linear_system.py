@@ -22,7 +22,7 @@ from linkwise.spatial.validation import numbers
 
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
 
-#: How many units of rounding, times the size of the system, a residual may have: see `_rounding`.
+#: Tolerance of a residual in units of rounding, times the size of the system: see `_rounding`.
 ROUNDING = 64
 
 

@@ -226,7 +226,7 @@ def rob_mat(robot: Robot, q: Any, qp: Any, qpp: Any, t: Any = 0.0) -> RobMat:
     [107.391, 47.373, 29.4]
     """
     at, rate, second = _motions(robot.nlink, q, qp, qpp)
-    with np.errstate(all="ignore"):  # what overflows is refused where the next function reads it
+    with np.errstate(all="ignore"):  # an overflow raises an error in the next function
         return _moved(robot, at, rate, second, t)
 
 

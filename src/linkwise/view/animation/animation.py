@@ -38,7 +38,7 @@ from linkwise.view.scene.scene import MANY, build
 
 Pixels = npt.NDArray[np.uint8]
 
-#: Colours of a GIF; the same for all its pictures, so that what stands still stays as it is.
+#: Colours of a GIF; the same for all its pictures, so that static parts do not change.
 COLOURS = 96
 
 #: Pictures a second in a GIF at most: browsers play those of more at ten a second.
@@ -160,13 +160,13 @@ def _words(width: int, height: int, rate: float) -> list[str]:
 
 FORMATS = (".gif", ".mp4")
 
-#: What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at.
+#: Greatest numbers of pictures and pixels: beyond, drawing takes minutes, and the file is too large for viewers.
 MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
 
 #: The fewest frames per second.
 SLOWEST = 0.01
 
-#: Sides of what is drawn for a circle: coarser than in a picture that stands still.
+#: Sides of a drawn circle: fewer than in a static picture.
 SIDES = 12
 
 #: Pixels an inch below which letters are drawn larger, and below which there is no room for numbers on the axes.

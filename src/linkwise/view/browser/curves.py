@@ -19,7 +19,7 @@ from linkwise.view.motion import ShownMotion
 if TYPE_CHECKING:
     from viser import GuiApi
 
-#: The kinds of curves that are drawn, and what is written over them.
+#: Kinds of curves, and their titles.
 TITLES = {"position": "Positions", "velocity": "Velocities", "effort": "Efforts"}
 
 #: In one plot.
@@ -88,7 +88,7 @@ MOST_POINTS, HEIGHT = 300, 190
 
 WIDTH = 420
 
-#: Pixels around the axes, in which their numbers and words stand.
+#: Margins of the axes for numbers and labels, pixels.
 LEFT, RIGHT, TOP, BOTTOM = 58, 8, 10, 34
 
 TICKS = 5
@@ -216,7 +216,7 @@ class _Axis:
         finite = values[np.isfinite(values)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         least = 1e-6 * max(abs(low), abs(high))
-        if high - low <= least:  # what does not change is drawn in the middle
+        if high - low <= least:  # constant values are drawn in the middle
             half = 0.5 * abs(low) or 1.0
             low, high = low - half, high + half
         room = 0.05 * (high - low) if first > last else 0.0

@@ -12,7 +12,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 from linkwise.view.motion import ShownMotion, efforts_of
 
-#: How long it is remembered, and the least time between two instants, s.
+#: Length of the history, and least time between two instants, s.
 SECONDS, APART = 10.0, 0.05
 
 

@@ -42,10 +42,10 @@ WITNESS_WIDTH, SHEER = 0.004, 0.35
 #: Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size.
 THIN, NEAR = 0.035, 0.04
 
-#: What moves less than this is not sent: a share of the mechanism's size, and of a quaternion.
+#: Smaller motions are not sent: relative to the mechanism's size, and of a quaternion.
 STILL = 1e-6
 
-#: Positions looked at to lay the grid and to point the camera; and, beside the first, to see which names stay together.
+#: Positions for the layout of the grid and the camera; and, besides the first, for the grouping of names.
 TRIED, TURNED = 64, 2
 
 

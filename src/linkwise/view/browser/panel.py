@@ -139,15 +139,15 @@ def _within(least: float, most: float, step: float) -> tuple[float, float]:
     return (round(low, digits), round(high, digits)) if low <= high else (least, most)
 
 
-#: Takes what is asked for and its value; see `Inbox.put`.
+#: Queues a request and its value; see `Inbox.put`.
 Ask = Callable[[Any, Any], None]
 
-#: Of playback, as multiples of the motion's own.
+#: Playback rates, as multiples of the motion's own.
 SPEEDS = ("0.01", "0.02", "0.05", "0.1", "0.25", "0.5", "1", "2", "4", "10")
 
 NO_TARGET = "(nothing)"
 
-#: Of each panel, pixels.
+#: Width of each panel, pixels.
 WIDTH = 350
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Bytes of the largest message: those of the page have some hundred.
 LARGEST = 1 << 16
 
-#: What the page says: a control was set, a link clicked on, the target dragged, the camera moved.
+#: Messages of the page: a control was set, a link clicked on, the target dragged, the camera moved.
 KNOWN = frozenset(
     {
         "GuiUpdateMessage",
@@ -166,7 +166,7 @@ def _settable(server: viser.ViserServer, uuid: str, updates: dict[str, Any]) -> 
 
 LOOPBACK = "127.0.0.1"
 
-#: The first port that is tried where none is asked for, and how many.
+#: First default port, and number of tried ports.
 PORT, TRIED = 8080, 100
 
 #: Sent with every file: no other page may show this one inside itself.
@@ -178,7 +178,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 
-#: What is wrong with those who call; seen only where the user listens to it.
+#: Logger of invalid requests; silent unless configured.
 LOG = logging.getLogger("linkwise.view.browser")
 
 LOG.addHandler(logging.NullHandler())
@@ -186,7 +186,7 @@ LOG.addHandler(logging.NullHandler())
 #: Held by the one that starts or stops a server.
 _ALONE = threading.RLock()
 
-#: The servers that have not been stopped, and what stops each when the interpreter ends.
+#: Running servers, and the function that stops each when the interpreter ends.
 _RUNNING: dict[viser.ViserServer, Callable[[], None]] = {}
 
 
@@ -231,7 +231,7 @@ def make_server(
     door = _bound(host, port)
     with _ALONE, silent():
         original = sockets.serve
-        # viser makes its server inside the constructor and offers no way to hand it a check, or a socket.
+        # viser creates its server inside the constructor, without a parameter for a check, or a socket.
         gate = MessageGate(most)
         sockets.serve = functools.partial(_guarded, original, own_names(host), door, gate)  # type: ignore[misc, assignment]
         try:
@@ -242,7 +242,7 @@ def make_server(
         finally:
             sockets.serve = original  # type: ignore[misc]
         gate.server = server
-        _RUNNING[server] = atexit.register(functools.partial(stop, server))  # (before viser's own, which says farewell)
+        _RUNNING[server] = atexit.register(functools.partial(stop, server))  # (before viser's own, which prints a message)
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     server.gui.configure_theme(show_share_button=False, show_logo=False)
     return server

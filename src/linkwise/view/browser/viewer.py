@@ -56,7 +56,7 @@ class Inbox:
     def put(self, key: Any, value: Any) -> None:
         """Ask for something."""
         with self._filled:
-            self._asked.pop(key, None)  # the newest goes last
+            self._asked.pop(key, None)  # the newest request moves to the end
             self._asked[key] = value
             self._filled.notify()
 
@@ -82,7 +82,7 @@ class Inbox:
 #: The largest number of seconds.
 MOST = sys.float_info.max
 
-#: The speeds that there are, as parts of real time; backwards with a minus sign.
+#: Least and greatest playback rate, relative to real time; negative for backwards.
 SLOWEST, FASTEST = 0.01, 10.0
 
 
@@ -201,14 +201,13 @@ def _speed(value: object) -> float:
     return speed
 
 
-#: Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
-#: thread looks round.
+#: Seconds between two pictures of a motion; least time between two requested ones; and interval of checks by an idle thread.
 FRAME, SHORTEST, IDLE = 1.0 / 60.0, 1.0 / 120.0, 0.5
 
-#: Seconds between two looks at the sliders and at the curves while a motion plays.
+#: Seconds between two updates of the sliders and of the curves while a motion plays.
 SLIDERS, CURVES = 0.1, 0.2
 
-#: How near (m) the tool must be to its target for the two to be called together.
+#: Distance (m) below which the tool and its target share a label.
 NEAR = 1e-6
 
 
@@ -401,7 +400,7 @@ class Viewer:
                     self._show_past()
                 if asked or playing:
                     self._closed.wait(max(0.0, (FRAME if playing else SHORTEST) - (time.monotonic() - begun)))
-        except Exception as error:  # wait() and the page report it; a thread that dies in silence would look like a hang
+        except Exception as error:  # wait() and the page report it; a thread that ends silently would look like a hang
             self._failed = error
             with contextlib.suppress(Exception):
                 self._panel.tell(f"the viewer stopped: {error}", well=False)
@@ -463,7 +462,7 @@ class Viewer:
             pose = pose_of(event.target)
             if pose is not None:
                 self._inbox.put("drag", (follower, pose, event.phase))
-            else:  # no page of ours says such a thing: a new target takes the place of the one that was broken
+            else:  # not a message of our page: a new target replaces the deleted one
                 self._inbox.put("target", link)
 
         self._say_where()

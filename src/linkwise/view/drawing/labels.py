@@ -16,23 +16,23 @@ from linkwise.view.scene.scene import Scene
 #: Size of the letters, points, and the width of one as a share of it.
 FONT, GLYPH = 8.5, 0.58
 
-#: Points nearer than this share a label; a label farther than this from its joint has a line to it; rods are kept clear of
-#: at points so far apart; all in points of 1/72 inch.
+#: Points nearer than this share a label; a label farther than this from its joint has a leader line; spacing of the points
+#: that keep rods clear; all in points of 1/72 inch.
 TOGETHER, LEADER, STEP = 7.0, 12.0, 8.0
 
 #: Room that a joint takes, as a share of the mechanism's size.
 LABELLED = 0.036
 
-#: How far labels are tried from what they name, in points of 1/72 inch.
+#: Tried distances of labels from their points, in points of 1/72 inch.
 DISTANCES = (2.0, 8.0, 15.0, 24.0, 34.0, 46.0, 60.0)
 
 #: In which directions, the most liked first.
 DIRECTIONS = np.radians([45, 20, 70, 0, 135, 160, 90, 110, -30, -60, -90, -120, -150, 180])
 
-#: A label has its corner towards what it names, or the middle of a side where the direction is nearly level or upright.
+#: A label has its corner towards its point, or the middle of a side if the direction is nearly level or upright.
 SLANT = 0.3
 
-#: What it costs to cover all of another label, a place on a rod; to run out of the picture; a point of distance.
+#: Costs of covering all of another label, a place on a rod; of leaving the picture; of a point of distance.
 ON_LABEL, ON_ROD, OUTSIDE, FAR = 60.0, 1.2, 1000.0, 0.09
 
 

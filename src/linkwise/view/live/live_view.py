@@ -10,10 +10,10 @@ from linkwise.server.service import Service
 from linkwise.view.browser.server import LOOPBACK
 from linkwise.view.live.settings import LiveSettings, live_settings
 
-#: Where the page is where nothing else is asked for.
+#: Default port of the page.
 PORT = 8080
 
-#: How often a second the picture is renewed.
+#: Pictures per second.
 RATE = 30.0
 
 

@@ -31,10 +31,10 @@ Drag: TypeAlias = Callable[["Page", Target, FloatArray], object]
 
 NONE = "(none)"
 
-#: Decimals beyond which values are noise; and with what power of ten those are enlarged that are less than so much.
+#: Decimals beyond which values are noise; and the powers of ten that enlarge smaller values.
 NOISE, ENLARGED = 9, {6: 4e-6, 3: 4e-3}
 
-#: Hides what is typed into the field before it: viser has none for passwords.
+#: Hides the text in the field before it: viser has no password field.
 DOTS = "<style>div:has(+ div .hides) input{-webkit-text-security:disc}</style><span class='hides'></span>"
 
 

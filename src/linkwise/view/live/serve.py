@@ -33,7 +33,7 @@ from linkwise.view.live.state import LiveState, Past
 from linkwise.view.scene.layout import lay_out
 from linkwise.view.scene.meshes import Visuals
 
-#: Seconds between two looks at status and curves.
+#: Seconds between two updates of status and curves.
 CURVES = 0.2
 
 #: Radius of a target, as a part of the mechanism's size; its colours: reached, and not.

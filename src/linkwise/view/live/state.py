@@ -10,7 +10,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.motion_buffer import SECONDS
 from linkwise.view.live.settings import LiveSettings, Target
 
-#: A speed so near to its greatest value, as a part of it, is at it.
+#: Relative distance from a velocity limit within which it counts as reached.
 NEAR = 1e-6
 
 

@@ -36,7 +36,7 @@ KINDS = ("velocity", "force")
 #: The longest half axis that is drawn, as a share of the mechanism's size.
 LONGEST = 0.30
 
-#: Below this share of the greatest a singular value is zero.
+#: Relative threshold of zero singular values.
 SINGULAR = 1e-9
 
 
@@ -202,10 +202,10 @@ def ones(mechanism: Tree, quantity: str) -> str:
 #: Ellipses along the longer side of a map.
 ALONG = 7
 
-#: The longest half axis, and how far from a point of the lattice a posture may be, as shares of the lattice's spacing.
+#: Longest half axis, and greatest distance of a posture from its point of the lattice, relative to the spacing.
 LARGEST, CLOSE = 0.46, 0.2
 
-#: A cell, its place in the map (2,), and how far its posture is turned to be there, rad.
+#: A cell, its place in the map (2,), and the rotation of its posture to that place, rad.
 Posture = tuple[int, FloatArray, float]
 
 
@@ -305,7 +305,7 @@ def _draw(axis: Any, at: FloatArray, half: FloatArray) -> None:
 #: Fewest and most cells along one joint.
 CELLS = (8, 1000)
 
-#: Below the first share of the greatest a singular value is zero; the line drawn is at the second share of the best.
+#: Relative threshold of zero singular values; and the contour line drawn, relative to the best.
 RANK, POOR = 1e-9, 0.01
 
 

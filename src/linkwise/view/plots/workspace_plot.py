@@ -29,7 +29,7 @@ PLAIN = "#9ecae1"
 #: Cells about the axis, and along each other direction, that are drawn at most.
 AROUND, MOST = 60, 60
 
-#: The angles about the axis between which the body is cut open, deg; the viewer looks in there.
+#: Angles about the axis between which the body is cut open, deg; the view is towards the cut.
 CUT = (-100.0, 0.0)
 
 
@@ -143,16 +143,16 @@ def _view(axes: Any, points: FloatArray) -> None:
 #: Random postures that a picture takes.
 SAMPLES = 100_000
 
-#: What `draw` can show.
+#: Views of `draw`.
 PLANES = ("auto", "xz", "yz", "xy", "3d")
 
-#: What its colours can tell.
+#: Quantities shown by colour.
 MEASURES = ("manipulability", "reach")
 
-#: Most room for the panels together, and greatest height, inches.
+#: Greatest width of the panels together, and greatest height, inches.
 WIDEST, TALLEST = 11.0, 5.6
 
-#: At least so many pieces are drawn about the axis, for circles to look round.
+#: Least number of pieces drawn about the axis, so that circles look round.
 ROUND = 180
 
 

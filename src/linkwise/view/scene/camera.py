@@ -11,7 +11,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import SceneLayout
 from linkwise.view.scene.scene import GROUND
 
-#: Vertical field of view of the camera: less than viser's 75 degrees, which bends what stands near the edges.
+#: Vertical field of view of the camera: less than viser's 75 degrees, which distorts objects near the edges.
 FIELD = math.radians(45.0)
 
 #: Degrees: height from which a mechanism is seen, and angle from the side on which it spreads widest; and both directions

@@ -20,7 +20,7 @@ from linkwise.solve.constraints import Clear
 from linkwise.view.scene.scene import Colour, Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
 
-#: Of a shape without a colour.
+#: Default colour of shapes.
 PLAIN = "#c9ccd1"
 
 

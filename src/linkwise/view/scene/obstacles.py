@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.view.scene.scene import Colour, Primitive, link_colour, rgb
 
-#: Of an obstacle without a colour.
+#: Default colour of obstacles.
 PLAIN = "#b9a078"
 
 #: Pairs whose nearest points are shown.

@@ -20,13 +20,13 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import SceneLayout, lay_out, loop_ends, points_of, rotor_places, segments
 from linkwise.view.scene.tessellation import Surface, surface_of
 
-#: Radii of rods and joints, shares of the mechanism's size; how much smaller each further joint at one place is drawn.
+#: Radii of rods and joints, relative to the mechanism's size; scale of each further joint at one place.
 ROD, JOINT, NESTED = 0.014, 0.030, 0.84
 
 #: Length of frame axes, half side of the ground, length of the axes of a floating base: shares of the mechanism's size.
 TRIAD, GROUND, FREE = 0.095, 0.13, 0.15
 
-#: Colours of what belongs to the base, of lines, and of rods that slide.
+#: Colours of the base, of lines, and of sliding rods.
 GREY, INK, LIGHT = "#8a8f94", "#202020", "#bebebe"
 
 #: Beyond this many links they are numbered, as in the list of links, not named, and their frames are not drawn.
@@ -69,7 +69,7 @@ class JointSign(NamedTuple):
     upright: bool = False
 
 
-#: The sign of each kind of joint; painters know primitives alone, and joints of other kinds have no sign.
+#: Symbol of each kind of joint; painters draw primitives only, and joints of other kinds have no symbol.
 JOINTS: dict[str, JointSign] = {
     "revolute": JointSign((Symbol("cylinder", (1.0, 2.7)),), upright=True),
     "prismatic": JointSign((Symbol("box", (1.7, 1.7, 2.55)),), slides=True),

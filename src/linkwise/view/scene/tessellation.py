@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
-#: Sides of what is drawn for a circle; always an even number.
+#: Sides of a drawn circle; always an even number.
 SIDES = 20
 
 Faces = npt.NDArray[np.uint32]
