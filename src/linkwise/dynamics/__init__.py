@@ -1,5 +1,13 @@
 """What forces it takes, and what motion they give: one algorithm per file."""
 
+from linkwise.dynamics import (  # (algorithms declare themselves)
+    centroidal_momentum as centroidal_momentum,
+    derivatives as derivatives,
+    energy as energy,
+    lagrange as lagrange,
+    length_inertias as length_inertias,
+    second_derivatives as second_derivatives,
+)
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters as BaseParameters
 from linkwise.dynamics.base_parameters.base_parameters import base_parameters as base_parameters
 from linkwise.dynamics.base_parameters.model import BaseBodies as BaseBodies
@@ -7,12 +15,6 @@ from linkwise.dynamics.base_parameters.model import base_bodies as base_bodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms as BaseForms
 from linkwise.dynamics.base_parameters.symbolic import base_forms as base_forms
 from linkwise.dynamics.center_of_mass import center_of_mass as center_of_mass
-from linkwise.dynamics.center_of_mass import center_of_mass_jacobian as center_of_mass_jacobian
-from linkwise.dynamics.centroidal_momentum import centroidal_momentum_derivatives as centroidal_momentum_derivatives
-from linkwise.dynamics.centroidal_momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
-from linkwise.dynamics.centroidal_momentum import centroidal_momentum_matrix_dot as centroidal_momentum_matrix_dot
-from linkwise.dynamics.closed_loops import ClosedJointWrenches as ClosedJointWrenches
-from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_forward_dynamics
 from linkwise.dynamics.closed_loops import closed_gravity_regressor as closed_gravity_regressor
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics_derivatives as closed_inverse_dynamics_derivatives
@@ -23,57 +25,28 @@ from linkwise.dynamics.closed_loops import (
 from linkwise.dynamics.closed_loops import closed_joint_wrenches as closed_joint_wrenches
 from linkwise.dynamics.closed_loops import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops import closed_regressor as closed_regressor
-from linkwise.dynamics.closed_loops import closure_derivatives as closure_derivatives
-from linkwise.dynamics.closed_loops import constraint_forces as constraint_forces
-from linkwise.dynamics.closed_loops import project_to_loops as project_to_loops
 from linkwise.dynamics.closed_loops import reduced_mass_matrix as reduced_mass_matrix
 from linkwise.dynamics.contacts import Contact as Contact
 from linkwise.dynamics.contacts import ContactDerivatives as ContactDerivatives
 from linkwise.dynamics.contacts import Contacts as Contacts
 from linkwise.dynamics.coriolis_matrix import coriolis_matrix as coriolis_matrix
-from linkwise.dynamics.derivatives import forward_dynamics_derivatives as forward_dynamics_derivatives
-from linkwise.dynamics.derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
-from linkwise.dynamics.energy import kinetic_energy as kinetic_energy
-from linkwise.dynamics.energy import potential_energy as potential_energy
 from linkwise.dynamics.external import LinkWrenches as LinkWrenches
 from linkwise.dynamics.external import Wrench as Wrench
-from linkwise.dynamics.external import external_efforts as external_efforts
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics
-from linkwise.dynamics.inverse_dynamics import base_wrench as base_wrench
-from linkwise.dynamics.inverse_dynamics import bias_torque as bias_torque
-from linkwise.dynamics.inverse_dynamics import friction_torque as friction_torque
 from linkwise.dynamics.inverse_dynamics import gravity_torque as gravity_torque
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
-from linkwise.dynamics.lagrange import closed_lagrange_dynamics as closed_lagrange_dynamics
-from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
-from linkwise.dynamics.lagrange import lagrangian as lagrangian
-from linkwise.dynamics.length_inertias import length_inertia_torque as length_inertia_torque
-from linkwise.dynamics.linearization import Linearization as Linearization
-from linkwise.dynamics.linearization import Modes as Modes
 from linkwise.dynamics.linearization import linearize as linearize
 from linkwise.dynamics.linearization import modes as modes
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix
 from linkwise.dynamics.momentum import momentum as momentum
-from linkwise.dynamics.operational_space import OperationalSpace as OperationalSpace
 from linkwise.dynamics.operational_space import dynamic_manipulability as dynamic_manipulability
-from linkwise.dynamics.operational_space import inverse_operational_space_inertia as inverse_operational_space_inertia
 from linkwise.dynamics.operational_space import operational_space_dynamics as operational_space_dynamics
 from linkwise.dynamics.operational_space import operational_space_inertia as operational_space_inertia
-from linkwise.dynamics.path_dynamics import path_drag as path_drag
 from linkwise.dynamics.path_dynamics import path_dynamics as path_dynamics
-from linkwise.dynamics.path_dynamics import path_effort_shares as path_effort_shares
-from linkwise.dynamics.regressor import energy_regressor as energy_regressor
-from linkwise.dynamics.regressor import gravity_regressor as gravity_regressor
-from linkwise.dynamics.regressor import momentum_regressor as momentum_regressor
 from linkwise.dynamics.regressor import regressor as regressor
-from linkwise.dynamics.second_derivatives import forward_dynamics_hessian_product as forward_dynamics_hessian_product
-from linkwise.dynamics.second_derivatives import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
-from linkwise.dynamics.second_derivatives import inverse_dynamics_hessian_product as inverse_dynamics_hessian_product
-from linkwise.dynamics.second_derivatives import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
 from linkwise.dynamics.spatial_operators import SpatialOperators as SpatialOperators
 from linkwise.dynamics.spatial_operators import spatial_operators as spatial_operators
-from linkwise.dynamics.static_equilibrium import StaticEquilibrium as StaticEquilibrium
 from linkwise.dynamics.static_equilibrium import static_equilibrium as static_equilibrium
 from linkwise.model.parameters import parameter_names as parameter_names
 from linkwise.model.parameters import parameter_values as parameter_values
