@@ -1,13 +1,11 @@
-"""What forces it takes, and what motion they give: one algorithm per file."""
+"""What forces it takes, and what motion they give: one algorithm per file, which declares itself where it is imported."""
 
-from linkwise.dynamics import (  # (algorithms declare themselves)
-    centroidal_momentum as centroidal_momentum,
-    derivatives as derivatives,
-    energy as energy,
-    lagrange as lagrange,
-    length_inertias as length_inertias,
-    second_derivatives as second_derivatives,
-)
+from linkwise.dynamics import centroidal_momentum as centroidal_momentum
+from linkwise.dynamics import derivatives as derivatives
+from linkwise.dynamics import energy as energy
+from linkwise.dynamics import lagrange as lagrange
+from linkwise.dynamics import length_inertias as length_inertias
+from linkwise.dynamics import second_derivatives as second_derivatives
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters as BaseParameters
 from linkwise.dynamics.base_parameters.base_parameters import base_parameters as base_parameters
 from linkwise.dynamics.base_parameters.model import BaseBodies as BaseBodies

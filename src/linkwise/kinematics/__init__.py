@@ -1,9 +1,7 @@
-"""Where the links go: one algorithm per file."""
+"""Where the links go: one algorithm per file, which declares itself where it is imported."""
 
-from linkwise.kinematics import (  # (algorithms declare themselves)
-    frame_motion as frame_motion,
-    link_motion as link_motion,
-)
+from linkwise.kinematics import frame_motion as frame_motion
+from linkwise.kinematics import link_motion as link_motion
 from linkwise.kinematics.analytic_jacobian import analytic_jacobian as analytic_jacobian
 from linkwise.kinematics.configuration import difference as difference
 from linkwise.kinematics.configuration import integrate as integrate
