@@ -231,6 +231,8 @@ TEXTS = {
         world=f'<body><joint type="ball" springdamper="0.2 1"/>{BOX}</body>',
         shoulder=' type="ball" stiffness="7" damping="0.3" armature="0.2"', elbow=' springdamper="0.1 1"',
     ),
+    "time constants beside two hinges on one axis": arm(shoulder=' springdamper="0.2 0.7"',
+        world=f'<body><joint springdamper="0.1 1"/><joint/>{BOX}</body>').replace("shoulder", "up"),
     "springs with slack": arm(world='<site name="w" pos="0 0 0.1"/>', lower_geom=BALL + '<site name="s" pos="0.3 0 0"/>').replace(
         "</mujoco>", '<tendon><fixed stiffness="5" springlength="-0.1 0.2" damping="0.1"><joint joint="elbow" coef="2"/>'
         '<joint joint="shoulder" coef="-1"/></fixed><fixed stiffness="3" springlength="-1 0.1"><joint joint="elbow" coef="3"/>'

@@ -137,7 +137,7 @@ class Links:
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
             self.joints[at] = joint
-            if joint.spring is not None:
+            if joint.spring is not None and joint.time_constant is None:
                 stiffness, rest_length = joint.spring
                 called = values["joint_name"] or name
                 is_ball = joint.kind == "ball"
