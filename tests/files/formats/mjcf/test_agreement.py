@@ -218,6 +218,9 @@ TEXTS = {
     "<site site='w'/><site site='s'/></spatial></tendon></mujoco>",
     # ── springs and weights ──
     "weights that are borne": arm('<option gravity="1 2 -9"/>', '<body gravcomp="1"><geom size="1"/></body>', upper=' gravcomp="0.7"'),
+    "weights that are borne, of which an actuator bears one": arm(
+        world=f'<body gravcomp="1"><joint actuatorgravcomp="true"/>{BOX}<body gravcomp="2">{BALL}</body></body>', upper=' gravcomp="0.7"'
+    ),
     "a balloon": f'<mujoco><worldbody><body gravcomp="3"><freejoint/>{BOX}</body></worldbody></mujoco>',
     "nothing is borne without springs and dampers": arm(
         '<option><flag spring="disable" damper="disable"/></option>', upper=' gravcomp="1"', elbow=' springdamper="0.1 1"'

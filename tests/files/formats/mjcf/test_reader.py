@@ -131,7 +131,7 @@ REMARKS = {
     ),
     "gravity compensation": (
         world(f'<body name="a" gravcomp="1"><joint name="j" actuatorgravcomp="true"/>{BALL}</body>'),
-        "line 1: joint 'j': actuatorgravcomp: what gravcomp says is left out, for it is an actuator's",
+        "line 1: body 'a': gravcomp is left out, for by actuatorgravcomp of joint 'j' it is an actuator's",
     ),
     "a fluid": (
         world(f"<body>{BALL}</body>", '<option viscosity="0.1"/>'),

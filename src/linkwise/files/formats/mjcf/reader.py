@@ -203,7 +203,7 @@ class _Reader:
             self._actuator(element, equalities)
         floats = equalities.floats
         physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
-        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
+        links = Links(names, follows, stays, self._borne(), physical=physical, floats=floats)
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -368,14 +368,9 @@ class _Reader:
                 self.log.report(self.root, str(problem))
         return mechanism and with_tool_at_a_tip(mechanism)
 
-    def _borne(self, bodies: BodyTree) -> Sequence[float]:
-        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or an actuator has them."""
+    def _borne(self) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off."""
         off = self.settings.disabled
-        for body in bodies.elements:
-            for joint in body.joints:
-                if joint.attributes.flag("actuatorgravcomp"):
-                    joint.attributes.remark("actuatorgravcomp: what gravcomp says is left out, for it is an actuator's")
-                    return (0.0, 0.0, 0.0)
         return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
 
     def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
