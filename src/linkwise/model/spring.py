@@ -409,6 +409,10 @@ class EndStop(ForceElement):
         depth, over = above - below, above + below
         return self.stiffness * depth + (self.damping * over * rate if self.dissipates else 0.0)
 
+    def depth(self, length: Any) -> Any:
+        """How far a length is beyond the limits, not negative."""
+        return sum(self._beyond(length))
+
     def energy(self, length: Any) -> Any:
         """What is stored in it, J."""
         above, below = self._beyond(length)
