@@ -111,7 +111,7 @@ def of_symbols(case: Case) -> tuple[list[Any], list[Any]]:
     plain = level_only((generic(made) if case.generic else made).regrouped())
     points = point_masses(plain)
     gravity = np.where(np.asarray(robot.gravity) != 0, -parameter("g"), 0.0)
-    tree: Any = SimpleNamespace(gravity=gravity, nq=robot.n, nv=robot.n, n=robot.n, links=(), drives=())
+    tree: Any = SimpleNamespace(gravity=gravity, nq=robot.n, nv=robot.n, n=robot.n, links=(), order=(), drives=())
     q, qd, qdd = (np.array([symbol(f"{name}{k}") for k in range(robot.n)], dtype=object) for name in ("q", "qd", "qdd"))
     ways = {k: tuple((axis, parameter(f"m{k}{axis}")) for axis, _ in way) for k, way in points.ways.items()}
     taken = PointMasses(named(level_only(points.built), case.symmetric_tip), ways)

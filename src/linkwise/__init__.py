@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where each public name stands. They are imported when first asked for, so that importing Linkwise, and the help of its
-#: command line, cost next to nothing.
+#: Module of each public name. They are imported on first use, so that importing Linkwise, and the help of its command line,
+#: cost next to nothing.
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {

@@ -96,7 +96,7 @@ class Algorithm:
 
 
 def with_external(name: str) -> str:
-    """The name of an algorithm that takes wrenches on links: on the tool, in its axes, unless its option says which."""
+    """Name of the variant of an algorithm with wrenches on links: on the tool, in its axes, unless its option differs."""
     stem = name.removesuffix("_derivatives")
     return f"{stem}_external{name[len(stem) :]}"
 
@@ -159,7 +159,7 @@ def algorithm(
 
 
 def _spread(declared: Algorithm, tree: Tree, arrays: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Run on the mechanism with every joint free, and gather what comes back."""
+    """Run on the mechanism with every joint free, and gather the results."""
     couplings = coupling(tree)
     to_free = {"nq": couplings.coordinates, "nv": couplings.speeds}
     pairs = zip(declared.inputs.values(), arrays, strict=True)
@@ -187,7 +187,7 @@ CLOSED = frozenset(
 
 
 def refuse_loops(tree: Tree, name: str) -> NoReturn:
-    """Raise `ArgumentError`: what was asked for is not known where loops are closed."""
+    """Raise `ArgumentError`: the algorithm is not available with closed loops."""
     loops = members(loop.name or repr(loop) for loop in tree.loops)
     called = name.replace("_external", "")  # (the method has one name for both)
     hint = "replace(loops=()) gives the tree, cut open"
@@ -202,7 +202,7 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
 
 
 def find(name: str) -> Algorithm:
-    """Return the algorithm of that name; an error lists what there is."""
+    """Return the algorithm of that name; the error lists all names."""
     if name not in ALGORITHMS:
         raise ArgumentError(
             f"no algorithm {name!r}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
@@ -223,7 +223,7 @@ _loops: list[LoopMaker] = []
 
 
 def use_loops(make: LoopMaker) -> None:
-    """Register the maker of kernels with loops, which is asked before an algorithm is traced; it returns None to decline."""
+    """Register the maker of kernels with loops, which is called before an algorithm is traced; it may return None."""
     _loops[:] = [make]
 
 
@@ -242,7 +242,7 @@ def kernel_of(
 
 
 def loops_over(tree: Tree, *links: int | str) -> bool:
-    """Whether the ways to some frames have so many bodies that these are looped over: the poses and Jacobians there are."""
+    """True if the paths to some frames have so many bodies that looped kernels compute the poses and Jacobians."""
     if len(tree.links) < BODIES or sum(tree.links[k].moves for k in {k for link in links for k in tree.path(link)}) < BODIES:
         return False
     names = ("forward_kinematics", "jacobian", "jacobian_dot")
@@ -250,18 +250,18 @@ def loops_over(tree: Tree, *links: int | str) -> bool:
 
 
 def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
-    if options:  # (what was asked before is looked up as it was asked)
+    if options:  # (previous calls are found by their arguments)
         asked = (name, backend, tier, *options.items())
         try:
             known: Kernel | None = tree.recall("kernel as asked", asked)
-        except TypeError:  # (what has no hash)
+        except TypeError:  # (unhashable)
             return _kernel(tree, name, backend, options, tier)
         return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options, tier))
     return _kernel(tree, name, backend, options, tier)
 
 
 def _in_graph(tree: Tree, *choice: Any) -> Any:
-    """What `torch.compile` traces in the place of a kernel."""
+    """Kernel as traced by `torch.compile`."""
     from linkwise.arrays.torch import in_graph
 
     key = _key_in_graph(tree, *choice)
@@ -283,7 +283,7 @@ def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, An
 
 
 def algorithm_options(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are not what they are by default, in their order, links by index."""
+    """Options with other than default values, in order, links by index."""
     unknown = sorted(options.keys() - declared.options.keys())
     if unknown:
         raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {members(declared.options)}")
@@ -324,7 +324,7 @@ def straight_kernel(tree: Tree, declared: Algorithm, backend: str | None, option
 
 
 def motions(tree: Tree, declared: Algorithm) -> dict[str, Tape]:
-    """How the inputs that are configurations move, where these have quaternions: see `Kernel`."""
+    """Motion of inputs that are configurations with quaternions: see `Kernel`."""
     names = [name for name, shape in declared.inputs.items() if shape == "nq"] if tree.manifold_joints else []
     if not names:
         return {}
@@ -336,7 +336,7 @@ def motions(tree: Tree, declared: Algorithm) -> dict[str, Tape]:
 
 
 def key_of(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> str | None:
-    """Another one for every tape that the algorithm may be traced into; None where what it depends on is not all known."""
+    """Key that identifies the algorithm's tape; None if it depends on unknown code."""
     mechanism = digest_of(tree) if directory() is not None and is_own(declared.function) else None
     sources = None if mechanism is None else sources_digest()
     return None if sources is None else digest(mechanism, sources, declared.name, *options.items(), default_backend())
@@ -354,7 +354,7 @@ def traced(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Tape:
         outputs,
         parameters=tree.parameters_used,
         labels=named,
-        shorten=not tree.loops,  # what closes loops refines its results for the sake of rounding
+        shorten=not tree.loops,  # loop closure refines its results against rounding
     )
 
 
@@ -494,7 +494,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         return _kernel_as_asked(owner, name, None, options, None), tuple(places)
 
     def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kernel | None:
-        """The kernel that calls with words as options go to."""
+        """Kernel to which calls with words as options go."""
         if (
             len(args) != len(self.inputs)
             or (owner.loops and self.name in CLOSED)
@@ -504,7 +504,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         return kernel_of(owner, self.name, None, kwargs)
 
     def _entry(self, owner: Any, args: tuple[Any, ...]) -> Entry | None:
-        """What to call from now on: None before the first plain call with vectors, after which the kernel is there.
+        """Callable from now on: None before the first plain call with vectors, after which it is the kernel.
 
         It stays None where the method has another way than the kernel to keep loops closed.
         """

@@ -1,4 +1,4 @@
-"""What can go wrong, one class per kind of mistake, each message naming the item, the value and the choices."""
+"""Error classes, one per kind of mistake, each message with the item, the value and the choices."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def warn(message: str) -> None:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with one field of one item of a model.
+    """One problem of one field of one item of a model.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class KernelError(LinkwiseError):
 
 
 class MissingExtraError(LinkwiseError, ImportError):
-    """An optional library is needed; the message says how it is installed.
+    """An optional library is missing; the message has the command that installs it.
 
     Examples
     --------
@@ -167,7 +167,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 
 def install_hint(extra: str) -> str:
-    """The command that installs the libraries of an extra: by their names, for that works wherever Linkwise comes from.
+    """Command that installs the libraries of an extra: by their names, for that works wherever Linkwise comes from.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def install_hint(extra: str) -> str:
 
 @dataclass(frozen=True)
 class FileProblem:
-    """One thing wrong at one place of a file; ``line`` counts from 1, 0 where no line can be named.
+    """One problem at one place of a file; ``line`` counts from 1, 0 without a line.
 
     Examples
     --------
@@ -221,23 +221,23 @@ class FileError(LinkwiseError, ValueError):
 
 
 def shown(value: object, limit: int = 80) -> str:
-    """The value as it stands in a message: its repr, on one line, shortened."""
+    """The value in a message: its repr, on one line, shortened."""
     text = " ".join(repr(value).split())
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def choices(names: Iterable[object]) -> str:
-    """The valid choices as they stand in a message: ``'a', 'b' or 'c'``."""
+    """The valid choices in a message: ``'a', 'b' or 'c'``."""
     return _joined(names, "or")
 
 
 def members(names: Iterable[object]) -> str:
-    """All that there is, as it stands in a message: ``'a', 'b' and 'c'``."""
+    """All items in a message: ``'a', 'b' and 'c'``."""
     return _joined(names, "and")
 
 
 def nearest(name: str, names: Iterable[str], most: int = 1, alike: str = "", limit: int = MOST_COMPARED) -> list[str]:
-    """The known names that are most like an unknown one, best first; of several, those like `alike` come first.
+    """Known names similar to an unknown one, best first; among equals, those like `alike` come first.
 
     There are none where there are more than `limit` names to compare with.
 

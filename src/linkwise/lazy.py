@@ -1,4 +1,4 @@
-"""Public names of a package that are imported when first asked for, so that importing the package costs next to nothing."""
+"""Public names of a package that are imported on first use, so that importing the package costs next to nothing."""
 
 import sys
 from collections.abc import Callable, Mapping

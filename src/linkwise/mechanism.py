@@ -125,7 +125,7 @@ class Mechanism(Tree):
         return cls(links_from_dh(rows, convention=convention, order=order, joints=joints), **options)
 
     def kernel(self, name: str, *, backend: str | None = None, tier: str | None = None, **options: Any) -> Kernel:
-        """Return the compiled function of an algorithm: a NumPy gufunc, and what it can be written as.
+        """Return the compiled function of an algorithm: a NumPy gufunc that can also be exported.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class Mechanism(Tree):
     def manipulability(
         self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
     ) -> FloatArray:
-        """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`.
+        """Manipulability (...,), the distance from singular positions: see `linkwise.kinematics.manipulability`.
 
         With loops that of the motions which they allow, per rad/s and m/s of all coordinates together.
         """
@@ -387,7 +387,7 @@ class Mechanism(Tree):
 
     @compiled
     def bias_torque(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
-        """C qd + g (..., nv): what `inverse_dynamics` takes beside M qdd and friction."""
+        """C qd + g (..., nv): the part of `inverse_dynamics` besides M qdd and friction."""
         return self.kernel("bias_torque")(q, qd)  # type: ignore[no-any-return]
 
     @compiled
@@ -397,7 +397,7 @@ class Mechanism(Tree):
 
     @compiled
     def spring_torque(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
-        """What springs, dampers and end stops take (..., nv), which the motors must supply: see `Spring`."""
+        """Efforts of springs, dampers and end stops (..., nv), which the motors must supply: see `Spring`."""
         return self.kernel("spring_torque")(q, qd)  # type: ignore[no-any-return]
 
     @compiled
@@ -753,7 +753,7 @@ class Mechanism(Tree):
         return self.kernel("difference")(q0, q1)  # type: ignore[no-any-return]
 
     def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
-        """Coordinates (..., nq) at the parts s (...,) of the way from q0 to q1 (..., nq) at constant velocities.
+        """Coordinates (..., nq) at the shares s (...,) of the path from q0 to q1 (..., nq) at constant velocities.
 
         Examples
         --------
@@ -764,7 +764,7 @@ class Mechanism(Tree):
         return self.integrate(q0, self.difference(q0, q1), s)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A process that unpickles it again, or one that is equal, has it once, with its kernels."""
+        """Pickle so that a process that receives it again, or an equal one, keeps a single one with its kernels."""
         make = super().__reduce__
         return self.memo("model", "reduced", lambda: interned(None if self.symbols else digest(self, self.shapes), *make()))
 

@@ -1,4 +1,4 @@
-"""Graphs of `torch.compile`: whether it traces, what is constant to it, and errors that come through it as they are."""
+"""Graphs of `torch.compile`: detection of tracing, constants, and errors that pass through it unchanged."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def is_traced() -> bool:
-    """Whether `torch.compile` traces the function that asks; what it calls for a constant runs as it is."""
+    """True if `torch.compile` traces the caller; functions that it calls for constants run normally."""
     torch = sys.modules.get("torch")
     return torch is not None and bool(torch.compiler.is_dynamo_compiling())
 
 
 def constant_in_graphs(function: Function) -> Function:
-    """Mark a function that `torch.compile` calls when it traces: what it returns is a constant of the graph."""
+    """Mark a function that `torch.compile` calls when it traces: its result is a constant of the graph."""
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
     return function
 
 
 @constant_in_graphs
 def refuse(message: str) -> NoReturn:
-    """Raise `ArgumentError`, also where `torch.compile` traces: it calls this, so the error comes through as it is."""
+    """Raise `ArgumentError`, also under `torch.compile`: it calls this function, so that the error passes unchanged."""
     raise ArgumentError(message)
 
 
 def known(value: Any) -> Any:
-    """The value; of numbers that the compiler knows as symbols, also in lists and dicts, what they are as it traces."""
+    """The value, with symbolic numbers of the compiler replaced by their present values, also in lists and dicts."""
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         parts = [known(part) for part in value]
         return tuple(parts) if isinstance(value, tuple) else parts

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,3 +223,13 @@ def test_operations_do_not_grow_back(name: str, kernel: str, most: int) -> None:
     bare = mech.replace(links=[link.replace(motor=None) for link in mech.links])
     counted = bare.kernel(kernel).operations
     assert counted["mul"] + counted["add"] <= most
+
+
+def test_operations_in_base_parameters() -> None:
+    """With symbols for Armstrong's 21 parameters, as the benchmark of operations counts them: half a second, no clock."""
+    benchmark = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "operations.py"))
+    inverse, mass = benchmark["of_symbols"](benchmark["CASES"][0])
+    for outputs, products, sums in ((inverse, 160, 130), (mass, 86, 80)):
+        counts = benchmark["operation_count"](benchmark["shortened"](outputs))
+        assert counts["mul"] <= products
+        assert counts["add"] <= sums

@@ -11,7 +11,6 @@ from linkwise.kernel.backends.llvm import loaders
 from linkwise.trajectory import JointPath, MotionLimits, OptimalMotion, compiled_path, path_through, time_optimal
 from linkwise.trajectory.retimed import PathPieces, Pieces
 
-
 POINTS = np.random.default_rng(5).uniform(-1.5, 1.5, (5, 3))
 RATES = MotionLimits(qd_max=[1.0, 1.5, 2.0], qdd_max=[4.0, 3.0, 5.0])
 

@@ -1,4 +1,4 @@
-"""Arrays on GPUs of NVIDIA, of CuPy or of whatever says where its memory is: kernels run there, on the stream of the caller.
+"""Arrays on GPUs of NVIDIA, of CuPy or any owner of a CUDA array: kernels run there, on the stream of the caller.
 
 An array says so by ``__cuda_array_interface__`` (https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html) or
 by DLPack (https://dmlc.github.io/dlpack/latest/). Results are arrays of the library of the arguments.
@@ -45,7 +45,7 @@ class View:
     device: int | None = None
 
     def rows(self, batch: Shape, core: Shape) -> Rows | None:
-        """Where rows of the shape `core` are, over a batch; None where they are not evenly spaced, or not as read."""
+        """Address and strides of rows of the shape `core` over a batch; None if they are irregular or in a wrong layout."""
         size, item = prod(core), np.dtype(self.dtype).itemsize
         split = len(self.shape) - len(core)
         expected = item
@@ -159,7 +159,7 @@ class TorchArrays(Library):
 
 
 class JaxArrays(Library):
-    """JAX, whose streams nobody sees: a result is a new array of zeros, written into before anybody else has it."""
+    """JAX, whose streams are hidden: a result is a new array of zeros, filled before it is shared."""
 
     name = "jax"
 
@@ -210,7 +210,7 @@ class DeviceArray:
 
 
 def view(subject: str, name: str, value: Any) -> View:
-    """Where an array is.
+    """Memory layout of an array.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def view(subject: str, name: str, value: Any) -> View:
     if library == "torch":
         result = _of_torch(subject, name, value) if value.device.type == "cuda" else None
     else:
-        if library == "jax":  # (what XLA still writes: its streams are not seen)
+        if library == "jax":  # (pending writes of XLA, whose streams are hidden)
             value.block_until_ready()
         interface = getattr(value, "__cuda_array_interface__", None)
         result = _by_dlpack(value) if interface is None else _by_interface(value, interface)
@@ -316,7 +316,7 @@ class DeviceArguments:
     views: tuple[View, ...]
 
     def rows(self, k: int, batch: Shape, core: Shape) -> tuple[Rows, Any]:
-        """Where the rows of an argument are, copied where they do not lie as they are read; and what must live."""
+        """Rows of an argument, copied if their layout is invalid; and the objects that must stay alive."""
         here = self.views[k]
         rows = here.rows(batch, core)
         if rows is None:
@@ -331,13 +331,13 @@ class DeviceArguments:
         return array, view("result", "it", array).address
 
     def finish(self) -> None:
-        """Wait, where nobody else keeps the order."""
+        """Synchronize if the library does not order the work itself."""
         if self.library.waits:
             self.library.device.wait(self.library.stream)
 
 
 def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
-    """Where the arguments of a call are.
+    """Locate the arguments of a call.
 
     Raises
     ------
@@ -362,7 +362,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
             where = "no device" if (other := devices[name]) is None else f"device {other.number}"
             raise ArgumentError(f"{subject}: {name} is on {where}; expected it on device {first.number}, with the others")
     result = library(first, tuple(views.values()))
-    for here in views.values():  # (what another stream still writes)
+    for here in views.values():  # (pending writes of other streams)
         source = 0 if here.keep is not None else here.stream
         if library is Library and source is not None and source != result.stream:
             first.wait(source)
@@ -378,11 +378,11 @@ class CudaFramework(Framework):
     name = "cuda"
 
     def owns(self, value: Any) -> bool:
-        """Whether it is an array that says by itself where on a device it is."""
+        """True if an array has a `__cuda_array_interface__`."""
         return hasattr(type(value), "__cuda_array_interface__")
 
     def on_device(self, arguments: Sequence[Any]) -> bool:
-        """Whether one is an array of a library that is known here, on a GPU."""
+        """True if an argument is an array of a known library, on a GPU."""
         return any(
             value.device.type == "cuda" if library == "torch" else library in LIBRARIES and self.owns(value)
             for value in arguments

@@ -13,7 +13,7 @@ from typing import Any
 
 from linkwise.errors import KernelError
 
-#: What is called, and what each takes; all return an error code.
+#: Called functions with their argument types; all return an error code.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuDriverGetVersion": (POINTER(c_int),),
@@ -42,10 +42,10 @@ ALIGNED = 16
 #: The version of CUDA from which on drivers take the PTX that is written.
 VERSION = 11000
 
-#: Attributes of a device and of an address; options of loading a module: where it writes what is wrong, and how much.
+#: Attributes of a device and of an address; options of loading a module: buffer and size of its error log.
 MULTIPROCESSORS, MAJOR, MINOR, ORDINAL, ERROR_LOG, ERROR_LOG_SIZE = 16, 75, 76, 9, 5, 6
 
-#: Threads of a block, and blocks for each multiprocessor at most: a thread goes on with further rows then.
+#: Threads of a block, and greatest number of blocks per multiprocessor: beyond, a thread processes several rows.
 BLOCK, BLOCKS = 128, 64
 
 _ADVICE = "NVIDIA's driver must be installed (nvidia-smi lists its GPUs), or arrays of NumPy be used"
@@ -106,7 +106,7 @@ class Driver:
 
 
 class Device:
-    """One device: its primary context, which it shares with all libraries that use the runtime of CUDA."""
+    """One device: its primary context, shared with all libraries that use the CUDA runtime."""
 
     def __init__(self, driver: Driver, number: int) -> None:
         self.driver, self.number = driver, number
@@ -178,7 +178,7 @@ class Device:
         return function
 
     def launch(self, function: c_void_p, stream: int, count: int, parameters: Sequence[Any]) -> None:
-        """Run a function on a stream, one thread or less for each of so many rows; it returns at once."""
+        """Launch a function on a stream, with at most one thread per row; it returns at once."""
         if not count:
             return
         blocks = min(-(-count // BLOCK), self.blocks)
@@ -199,7 +199,7 @@ class Device:
         return address.value
 
     def free(self, address: int) -> None:
-        """Give memory back; the driver waits for what still uses it."""
+        """Free memory; the driver waits for pending uses."""
         with self.current():
             self.driver.call("cuMemFree_v2", address)
 

@@ -1,4 +1,4 @@
-"""Arrays of Dask: functions of NumPy arrays as tasks, one for each chunk of the batch, which run when they are asked for."""
+"""Arrays of Dask: functions of NumPy arrays as lazy tasks, one for each chunk of the batch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DaskFramework(Framework):
     name = "dask"
 
     def owns(self, value: Any) -> bool:
-        """Whether it is a Dask array."""
+        """True if it is a Dask array."""
         return isinstance(value, dask.array.Array)
 
     def function(self, kernel: Any) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def _first(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def _check(kernel: Any, arrays: Sequence[Any]) -> None:
-    """Raise what the kernel raises of such arrays; sizes that are not known yet fit each other."""
+    """Raise the kernel's errors for such arrays; unknown sizes are accepted."""
     shapes = [tuple(1 if isnan(size) else size for size in array.shape) for array in arrays]
     if not all(np.can_cast(array.dtype, np.float64) for array in arrays):
         kernel(*[np.broadcast_to(np.zeros((), array.dtype), shape) for shape, array in zip(shapes, arrays, strict=True)])

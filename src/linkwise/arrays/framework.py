@@ -24,7 +24,7 @@ _REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
 
 class Signature(NamedTuple):
-    """What a function of NumPy arrays takes and gives for one item of a batch, as that of a gufunc.
+    """Signature of a function of NumPy arrays for one item of a batch, as that of a gufunc.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Signature(NamedTuple):
 
 
 class Framework(ABC):
-    """A library of arrays: how a kernel, and a function of NumPy arrays, run on its arrays.
+    """An array library: the execution of kernels, and of functions of NumPy arrays, on its arrays.
 
     A file ``linkwise/arrays/NAME.py`` has the instance as ``FRAMEWORK``; it is imported when such an array is first met, so
     it imports its library at its top.
@@ -58,7 +58,7 @@ class Framework(ABC):
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
-        """Whether it is an array of this library; what else its modules define is not."""
+        """True if it is an array of this library, not another of its objects."""
 
     @abstractmethod
     def function(self, kernel: Any) -> Callable[..., Any]:
@@ -84,11 +84,11 @@ class Framework(ABC):
         """
 
     def on_device(self, arguments: Sequence[Any]) -> bool:
-        """Whether one of them is in the memory of a GPU, where the compiled code runs then."""
+        """True if an argument is in the memory of a GPU, where the compiled code then runs."""
         return False
 
     def takes(self, dtype: Any) -> bool:
-        """Whether kernels compute with such elements: by default those with which they do in NumPy."""
+        """True if kernels accept such elements: by default those that convert to float64."""
         return np.can_cast(dtype, np.float64)
 
     def placed(self, array: Any) -> AbstractContextManager[Any]:
@@ -115,7 +115,7 @@ class Framework(ABC):
             For an array of another type or shape: which.
         """
         for name, (value, core) in arguments.items():
-            if not self.owns(value) or self.on_device([value]):  # (the code for a device looks itself)
+            if not self.owns(value) or self.on_device([value]):  # (the code for a device checks this itself)
                 continue
             if not self.takes(value.dtype):
                 kind = str(value.dtype).removeprefix("torch.")
@@ -162,16 +162,16 @@ class DifferentiableFramework(Framework):
     """A library that differentiates functions of its arrays."""
 
     def takes(self, dtype: Any) -> bool:
-        """Whether these are real numbers that kernels compute with: whole ones have no derivatives."""
+        """True for real numbers of kernels: integers have no derivatives."""
         return str(dtype).removeprefix("torch.") in {"float32", "float64"}
 
     @abstractmethod
     def differentiates(self, arguments: Sequence[Any]) -> bool:
-        """Whether derivatives may be taken of what is computed from these arguments now."""
+        """True if derivatives by these arguments may be requested."""
 
     @abstractmethod
     def without_derivatives(self, subject: str, array: Any) -> Any:
-        """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
+        """The array; differentiation by it raises an `ArgumentError` instead of returning zeros."""
 
     def opaque(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of arrays of this library, which broadcasts over batches; the results carry no derivatives."""
@@ -183,7 +183,7 @@ class DifferentiableFramework(Framework):
 
     @abstractmethod
     def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
-        """Take steps one after the other, and recompute what is in between when derivatives are taken.
+        """Take steps one after the other, and recompute intermediate values for derivatives.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class DifferentiableFramework(Framework):
 
 
 def batch_shape(kernel: Any, shapes: Sequence[Shape]) -> Shape:
-    """The batch shape of a kernel's arguments of these shapes; else raise what the kernel raises of them."""
+    """Batch shape of a kernel's arguments of these shapes; else raise the kernel's error."""
     cores = tuple(kernel.tape.inputs.values())
     splits = [max(len(shape) - len(core), 0) for shape, core in zip(shapes, cores, strict=False)]
     try:
@@ -220,7 +220,7 @@ def no_derivatives(subject: str, library: str) -> ArgumentError:
 
 
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
-    """The library whose arrays are among the arguments; None where there are none but those of NumPy.
+    """Library of the arrays among the arguments; None for NumPy only.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def shape_of(mechanism: Any, core: tuple[Any, ...], trailing: Shape) -> Shape:
 
 
 def functions_of(subject: str, arguments: Sequence[Any]) -> Any:
-    """The module of functions with derivatives for these arguments; None where there is none, as for NumPy's."""
+    """Module of differentiable functions for these arguments; None if there is none, as for NumPy."""
     if is_traced():
         return sys.modules["torch"]
     library = of(subject, arguments)
@@ -277,7 +277,7 @@ def constant(array: Any) -> Any:
 
 
 def jumps(module: Any, change: Any, flags: Any) -> Any:
-    """Zeros (...), whose derivatives are infinite or NaN where a flagged element along the last axis changes."""
+    """Zeros (...), whose derivatives are infinite or NaN if a flagged element along the last axis changes."""
     most = module.finfo(change.dtype).max
     return module.where(flags, change * most * most, 0.0 * change).sum(-1)
 
@@ -326,18 +326,18 @@ def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
 
 @outside_graphs("what NumPy computes from values, texts for instance,")
 def plain(array: Any) -> Any:
-    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with."""
+    """Convert an array of any library to NumPy; tracers are not accepted."""
     if type(array) is np.ndarray:
         return array
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
 
 
-#: What are no arrays of another library than NumPy.
+#: Types that are not arrays of a library other than NumPy.
 PLAIN = frozenset({np.ndarray, list, tuple, float, int, bool, str, type(None)})
 
 
 def numbers(subject: str, value: Any) -> Any:
-    """The value, if it is an array of a library; else a NumPy array of float64, or of float32 where it holds those."""
+    """The value, if it is an array of a library; else a NumPy array of float64, or of float32 if it has that type."""
     if is_traced() or of(subject, [value]) is not None:
         return value
     array = np.asarray(value)
@@ -358,6 +358,6 @@ def library_name(value: Any) -> str | None:
 
 @cache
 def _library(kind: type) -> str | None:
-    """The library that a type, or a type that it is derived from, comes from."""
+    """Library of a type, or of one of its base classes."""
     roots = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((LIBRARIES[root] for root in roots if root in LIBRARIES), None)

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class GraphOutput(NamedTuple):
-    """A result of a function in graphs: its shape without the batch, its type, and whether derivatives are taken of it.
+    """A result of a function in graphs: its shape without the batch, its type, and whether it is differentiable.
 
     Of texts the type is the tuple of all that there are, and the result their places there.
     """
@@ -34,7 +34,7 @@ class GraphOutput(NamedTuple):
 
     @property
     def tracked(self) -> bool:
-        """Whether the operator has derivatives of it."""
+        """True if the operator differentiates it."""
         return self.differentiable and self.kind == "float64"
 
 
@@ -100,7 +100,7 @@ def in_graphs(
         called, names = partial(operator, function) if operator else function, tuple(p.name for p in parameters)
         shapes = inputs if callable(inputs) else lambda *_, **__: inputs
         GRAPH_FUNCTIONS[name] = GraphFunction(called, bound, names, defaults, shapes, outputs, build, narrow, in_parts)
-        if hasattr(function, "__wrapped__"):  # (by `by_library`, which hands over what is traced)
+        if hasattr(function, "__wrapped__"):  # (by `by_library`, which forwards the traced function)
             return function
 
         @wraps(function)
@@ -132,7 +132,7 @@ def array_in_graphs(
 
 
 def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What `torch.compile` traces in the place of a function.
+    """Function as traced by `torch.compile`.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _check_call(name: str, count: int, keywords: tuple[str, ...]) -> None:
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether it is known when a graph is made; functions are not taken for it."""
+    """True if it is known when a graph is made; functions do not count."""
     if isinstance(value, (list, tuple)):
         return all(map(_is_constant, value))
     if isinstance(value, dict):
@@ -201,7 +201,7 @@ def _prepared(
     options: tuple[str, ...],
     *values: Any,
 ) -> tuple[str, tuple[tuple[str, Any], ...]]:
-    """The key of the operator for one choice of arguments, and the names of its results with what they hold."""
+    """Key of the operator for one choice of arguments, and the declarations of its results."""
     from linkwise.arrays.torch import key_of
     from linkwise.arrays.traced_function import TracedFunction, row
 
@@ -236,7 +236,7 @@ class _Constant:
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """Numbers and words, also in lists and dicts, by what they are; other objects by their identity."""
+        """Freeze numbers and words, also in lists and dicts, by value; other objects by identity."""
         if isinstance(value, (list, tuple)):
             return tuple(map(cls.of, value))
         if isinstance(value, dict):
@@ -245,7 +245,7 @@ class _Constant:
 
 
 def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What `torch.compile` traces in the place of a function of a mechanism, if it can be part of a graph."""
+    """Method of a mechanism as traced by `torch.compile`, if it can be part of a graph."""
     if name not in GRAPH_FUNCTIONS:
         refuse(no_graph(name))
     return call_in_graph(name, mechanism, args, kwargs)

@@ -19,7 +19,7 @@ from linkwise.arrays.framework import DifferentiableFramework, Signature
 #: To which order derivatives are right.
 ORDER = 3
 
-#: A Jacobian is singular whose least singular value is less than this share of the greatest.
+#: A Jacobian is singular if its least singular value is less than this share of the greatest.
 SINGULAR = 1e-9
 
 
@@ -76,7 +76,7 @@ def implicit_function(
 
 
 def _inverse(kernel: Any, determined: bool, held: int | None, q: Any, *arguments: Any) -> tuple[Any, Any]:
-    """The inverse (..., nq, rows) of the Jacobian over the coordinates that count, and whether there is one."""
+    """Inverse (..., nq, rows) of the Jacobian over the determined coordinates, and whether it exists."""
     *parameters, success = arguments
     jacobian = np.asarray(kernel.derivative("q")(q, *parameters))
     *batch, count, nq = jacobian.shape

@@ -27,7 +27,7 @@ from jax.interpreters import ad, batching, mlir
 from linkwise.arrays.framework import DifferentiableFramework, Signature, batch_shape, no_derivatives
 from linkwise.errors import ArgumentError, KernelError
 
-#: What the structures of XLA's interface must have, in this order, for its offsets to be those that the handler reads.
+#: Required order of the structures in XLA's interface, so that the handler's offsets are valid.
 STRUCTURES = {
     "XLA_FFI_Extension_Base": ("size_t struct_size", "XLA_FFI_Extension_Type type", "struct XLA_FFI_Extension_Base* next"),
     "XLA_FFI_Api_Version": ("size_t struct_size", "*extension_start", "int major_version", "int minor_version"),
@@ -55,22 +55,22 @@ STRUCTURES = {
     "XLA_FFI_Metadata_Extension": ("XLA_FFI_Extension_Base extension_base", "XLA_FFI_Metadata* metadata"),
 }  # fmt: skip
 
-#: Constants that the handler knows.
+#: Values of constants that the handler uses.
 CONSTANTS = {"XLA_FFI_ExecutionStage_EXECUTE": 3, "XLA_FFI_Extension_Metadata": 1, "XLA_FFI_Error_Code_INTERNAL": 13}
 
 
 class JaxFramework(DifferentiableFramework):
-    """Arrays of JAX on the CPU or on a GPU of NVIDIA, and what JAX traces functions with."""
+    """Arrays of JAX on the CPU or on a GPU of NVIDIA, and its tracers."""
 
     name = "jax"
     functions: ClassVar[Any] = jnp
 
     def owns(self, value: Any) -> bool:
-        """Whether it is an array, or stands for one."""
+        """True if it is an array, or a tracer of one."""
         return isinstance(value, jax.Array)
 
     def on_device(self, arguments: Sequence[Any]) -> bool:
-        """Whether one is an array on a GPU; what JAX traces with is on none yet."""
+        """True if one is an array on a GPU; tracers are on none yet."""
         return any(platform == "gpu" for x in arguments for platform in _platforms(x))
 
     def function(self, kernel: Any) -> Callable[..., Any]:
@@ -94,7 +94,7 @@ class JaxFramework(DifferentiableFramework):
         if self.on_device(arguments):
             raise ArgumentError("there is no code for a GPU for this; expected arrays on the CPU: jax.device_put(...)")
         arguments = [self.constant(x) if isinstance(x, jax.core.Tracer) else x for x in arguments]
-        if not self.differentiates(arguments):  # (where only derivatives are taken, the numbers are there)
+        if not self.differentiates(arguments):  # (if only derivatives are taken, the numbers are known)
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
         if any(None in shape for shape in signature.outputs):
             raise ArgumentError("the number of results depends on values; expected a call outside of jax.jit and vmap")
@@ -114,11 +114,11 @@ class JaxFramework(DifferentiableFramework):
         return tuple(next(results) if flag else None for flag in numeric)
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
-        """Whether JAX traces the function that calls."""
+        """True if JAX traces the caller."""
         return any(isinstance(x, jax.core.Tracer) for x in arguments)
 
     def without_derivatives(self, subject: str, array: Any) -> Any:
-        """An array whose tangents are refused."""
+        """An array whose tangents raise an error."""
 
         def refuse(primals: Any, tangents: Any) -> Any:
             raise no_derivatives(subject, self.name)
@@ -200,7 +200,7 @@ def _result_shapes(kernel: Any, arrays: Sequence[Any]) -> list[tuple[int, ...]]:
 
 
 def _computed(*arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> Any:
-    """What JAX computes at once; the kernel keeps the function, so that nothing keeps the kernel."""
+    """Compute eagerly by JAX; the kernel stores the function, so that it is freed with the kernel."""
     key = ("jax", source is not None, *by)
     function = kernel.array_functions.get(key) or kernel.array_functions.setdefault(
         key, jax.jit(partial(call_p.bind, kernel=kernel, source=source, by=by))
@@ -209,7 +209,7 @@ def _computed(*arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> An
 
 
 def _jvp(primals: Any, tangents: Any, *, kernel: Any, source: Any, by: tuple[str, ...]) -> tuple[Any, Any]:
-    """Forward mode; what is linear in its last inputs is itself with other ones, beside its rate by the others."""
+    """Forward mode; a function linear in its last inputs is applied to their tangents, plus the derivative by the others."""
     results = _bound(kernel, primals, source, by)
     names = list(kernel.tape.inputs)
     constants = len(names) - len(by)
@@ -340,7 +340,7 @@ def interface_version() -> tuple[int, int] | None:
 
 
 def _laid_out_as_known(text: str) -> bool:
-    """Whether the header declares the structures and constants that handlers read."""
+    """True if the header declares the structures and constants that handlers read."""
     plain = re.sub(r"//[^\n]*", "", text)
     for name, fields in STRUCTURES.items():
         body = re.search(rf"struct {name} \{{(.*?)\}}", plain, re.DOTALL)

@@ -44,11 +44,11 @@ class TorchFramework(DifferentiableFramework):
     functions: ClassVar[Any] = torch
 
     def owns(self, value: Any) -> bool:
-        """Whether it is a tensor."""
+        """True if it is a tensor."""
         return isinstance(value, torch.Tensor)
 
     def on_device(self, arguments: Sequence[Any]) -> bool:
-        """Whether one is a tensor on a GPU of NVIDIA."""
+        """True if one is a tensor on a GPU of NVIDIA."""
         return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in arguments)
 
     def function(self, kernel: Any) -> Callable[..., Any]:
@@ -81,7 +81,7 @@ class TorchFramework(DifferentiableFramework):
         return super().placed(array) if array.device.type == "cpu" else array.device
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
-        """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
+        """True if one requires a gradient, or under `torch.func` or forward mode."""
         return _differentiated([x for x in arguments if self.owns(x)])
 
     def without_derivatives(self, subject: str, array: Any) -> Any:
@@ -99,7 +99,7 @@ class TorchFramework(DifferentiableFramework):
         return tensor if near is None or near.device == tensor.device else tensor.to(near.device)
 
     def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
-        """Segments of as many steps as there are segments, each recomputed when its gradient is taken."""
+        """Segments of as many steps as there are segments, each recomputed for its gradient."""
         from torch.utils.checkpoint import checkpoint
 
         count = len(rows[0])
@@ -161,7 +161,7 @@ def _plain_arrays(args: Sequence[Any]) -> list[Any] | None:
 
 
 def _alike(ranks: Sequence[tuple[int, Shape]], args: Sequence[Any]) -> bool:
-    """Whether the arguments are tensors of one type and batch shape, as they are to be."""
+    """True if the arguments are tensors of one type and batch shape, as required."""
     batch = dtype = None
     for (rank, core), arg in zip(ranks, args, strict=False):
         if (
@@ -197,7 +197,7 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     splits = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=False)]
     fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
     if len(tensors) != len(cores) or min(splits, default=0) < 0 or not all(fits):
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what is wrong)
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises the error)
     batches = [shape[:split] for shape, split in zip(shapes, splits, strict=True)]
     if all(batch == batches[0] for batch in batches):
         return tensors
@@ -205,13 +205,13 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     columns = zip(*((1,) * (longest - len(b)) + b for b in batches), strict=True)
     sizes = [[size for size in column if size != 1] or [1] for column in columns]
     if any(size != some[0] for some in sizes for size in some):
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what does not fit)
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises the error)
     batch = [some[0] for some in sizes]
     return [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
 
 
 def _tensor(value: Any) -> Any:
-    """The value as a tensor; what NumPy keeps from being written to is copied, for torch knows nothing of that."""
+    """Convert to a tensor; read-only NumPy arrays are copied, as torch ignores the flag."""
     if isinstance(value, torch.Tensor):
         return value
     array = np.asarray(value)
@@ -247,7 +247,7 @@ def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> lis
 
 
 def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
-    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there, and tensors of one."""
+    """Common device of all tensors: the CPU, or a GPU of NVIDIA; numbers and NumPy arrays are moved there."""
     places = {
         name: arg.device
         for name, arg in zip(names, args, strict=False)
@@ -264,7 +264,7 @@ def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
 
 
 def _differentiated(tensors: Sequence[Any]) -> bool:
-    """Whether derivatives are taken now, or a transformation of `torch.func` is under way."""
+    """True if derivatives are being recorded, or under `torch.func`."""
     return (
         (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors))
         or _transformed()
@@ -293,7 +293,7 @@ def _as_tensors(results: Any) -> Any:
 
 
 def key_of(kernel: Any) -> str:
-    """The name of a kernel for the operator, the same in every process: of its content, or how it follows from another."""
+    """Name of a kernel for the operator, the same in every process: by its content, or its derivation from another."""
     key = _KEYS.get(kernel)
     if key is None:
         derived = kernel.source is not None and not (kernel.tangent and kernel.source.motions)
@@ -306,7 +306,7 @@ def key_of(kernel: Any) -> str:
 
 
 def kernel_of(key: str) -> Any:
-    """The kernel of a name; derivatives are made again in a process that has their graph from elsewhere."""
+    """Kernel of a name; derivatives are rebuilt in a process that received their graph."""
     kernel = KERNELS.get(key)
     if kernel is None:
         parts = key.split("|")
@@ -321,7 +321,7 @@ def kernel_of(key: str) -> Any:
 
 
 class KernelFunction(torch.autograd.function._SingleLevelFunction):
-    """What torch differentiates: the derivatives are `vjp` and `jvp` of the kernel, by the operator again.
+    """Differentiable function for torch: the derivatives are `vjp` and `jvp` of the kernel, by the operator again.
 
     It is a function of one level of `torch.func`, as those of torch itself, whose operators the dispatcher takes through the
     levels; `forward` computes at the next one.
@@ -344,7 +344,7 @@ class KernelFunction(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def jvp(ctx: Any, *dots: Any) -> Any:
-        """Forward mode; what torch does at this level is done, but not at the others."""
+        """Forward mode; torch has processed this level, but not the others."""
         moved = [dot is not None for dot in dots[2:]]
         with forward_ad._set_fwd_grad_enabled(True):
             fixed = [
@@ -391,7 +391,7 @@ def _shapes(arguments: list[Any], key: str) -> list[Any]:
 
 
 def _map(info: Any, in_dims: Any, arguments: list[Any], key: str) -> Any:
-    """One more dimension of the batch, in front; all had one batch shape before, so it broadcasts to what has it not."""
+    """Add a leading batch dimension; all arguments had one batch shape before, so the others broadcast."""
     kernel = kernel_of(key)
     moved = [x if dim is None else x.movedim(dim, 0) for x, dim in zip(arguments, in_dims[0], strict=True)]
     results = torch.ops.linkwise.kernel(_fitting(kernel, kernel.tape.inputs, moved), key)
@@ -408,18 +408,18 @@ torch.library.register_vmap("linkwise::kernel", _map, lib=_LIBRARY)
 
 
 class _InGraph:
-    """What stands for a kernel while `torch.compile` traces: its name, and the errors of its arguments."""
+    """Placeholder of a kernel while `torch.compile` traces: its name, and the errors of its arguments."""
 
     def __init__(self, key: str) -> None:
         self.key, self.name = key, key.partition("-")[0]
 
     def check_other(self, name: str, value: Any) -> None:
-        """Raise `ArgumentError` for what is neither a tensor nor numbers."""
+        """Raise `ArgumentError` for values that are neither tensors nor numbers."""
         if not isinstance(value, (int, float, list, tuple)):
             refuse(f"{self.name}: {name} is a {type(value).__name__}; expected a tensor or numbers within torch.compile")
 
     def __call__(self, *arrays: Any) -> None:
-        """Raise what the kernel raises of arrays of these shapes."""
+        """Raise the kernel's errors for arrays of these shapes."""
         _refuse_shapes(self.key, known(tuple([tuple(array.shape) for array in arrays])))
 
 

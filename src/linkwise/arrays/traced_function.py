@@ -71,7 +71,7 @@ class TracedFunction:
 
     def __call__(self, *tensors: Any) -> tuple[Any, ...]:
         """The results; torch may differentiate inside, whatever it does around the operator."""
-        if not isinstance(tensors[0], torch.Tensor):  # (to say what does not fit)
+        if not isinstance(tensors[0], torch.Tensor):  # (for the error message)
             batches = {}
             for (name, core), array in zip(self.tape.inputs.items(), tensors, strict=True):
                 split = array.ndim - len(core)

@@ -19,11 +19,11 @@ class XarrayFramework(Framework):
     contains = frozenset({"dask"})
 
     def owns(self, value: Any) -> bool:
-        """Whether it is a DataArray."""
+        """True if it is a DataArray."""
         return isinstance(value, xarray.DataArray)
 
     def function(self, kernel: Any) -> Callable[..., Any]:
-        """A kernel as a function of DataArrays; what has a number a coordinate, as q and tau, keeps their dimension."""
+        """A kernel as a function of DataArrays; results with one number per coordinate, as q and tau, keep its dimension."""
         inputs, outputs, labels = kernel.tape.inputs, kernel.tape.outputs, kernel.tape.labels
 
         def call(*arguments: Any) -> Any:
@@ -50,7 +50,7 @@ class XarrayFramework(Framework):
         return xarray.DataArray(array, dims=[*_axes(name, array.shape[: array.ndim - len(core)]), *_axes("number", core)])
 
     def check(self, subject: str, arguments: Mapping[str, tuple[Any, Shape]]) -> None:
-        """See `Framework`; also for what has no names for its batch."""
+        """See `Framework`; also for arguments without names of the batch."""
         super().check(subject, arguments)
         for name, (value, core) in arguments.items():
             _core(subject, name, value, core)

@@ -24,14 +24,14 @@ NO_DIRECTION = 1e-12
 
 
 class Distances:
-    """What results with the distance of each pair have: the least of them, and of which pair it is."""
+    """Common part of results with a distance of each pair: the least distance, and its pair."""
 
     distance: FloatArray
     pairs: tuple[tuple[str, str], ...]
 
     @property
     def least(self) -> FloatArray:
-        """The least distance (...,), m; infinite where there is no pair."""
+        """Least distance (...,), m; infinite without pairs."""
         return np.asarray(self.distance.min(axis=-1, initial=np.inf))
 
     @property
@@ -198,8 +198,9 @@ def clearance(
 
     By default each shape is replaced by spheres or capsules that contain it, obstacles that are boxes apart: distances of
     spheres and capsules from each other and from boxes are exact, and all others are lower bounds, by at most
-    `Clearance.excess` too small. They are one compiled kernel; witness points and gradients are computed when they are asked
-    for.
+    `Clearance.excess` too small. Of shapes that overlap the depth is that of two of their capsules, and of an axis that
+    enters a box that to the nearest face. They are one compiled kernel; witness points and gradients are computed when they
+    are asked for.
 
     Parameters
     ----------
@@ -265,7 +266,7 @@ def distances_at(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray, 
 
 
 def _pairs(shapes: CollisionShapes, others: CapsuleSet) -> tuple[tuple[tuple[str, str], ...], FloatArray]:
-    """Names of the pairs, and by how much their distances are too small at most (P,)."""
+    """Names of the pairs, and upper bounds of the deficit of their distances (P,)."""
     for name in others.names:
         if name in shapes.own.names:
             raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Spheres and capsules that contain shapes, each with how far it reaches beyond its shape."""
+"""Spheres and capsules that contain shapes, each with its excess over the shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 #: A flat box is cut into as many capsules side by side at most.
 MOST_STRIPS = 8
 
-#: What a fitted radius is enlarged by, as a share of the size, so that rounding leaves no vertex outside.
+#: Relative enlargement of a fitted radius against rounding, so that no vertex is outside.
 ROUNDING = 1e-14
 
 #: Directions in which the reach of a capsule beyond a mesh is measured, and axes that are tried for it.
@@ -28,7 +28,7 @@ BEST = 32
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points no farther than a radius from a segment; a sphere where the segment is a point.
+    """All points within a radius of a segment; a sphere if the segment is a point.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Capsule:
 
     @property
     def is_sphere(self) -> bool:
-        """Whether the segment is a point."""
+        """True if the segment is a point."""
         return bool((self.start == self.end).all())
 
 
@@ -110,7 +110,7 @@ def _capsule(shape: Shape) -> Iterator[Capsule]:
 
 
 def _cylinder(shape: Shape) -> Iterator[Capsule]:
-    """The ends of the segment stand back by the radius, so that it reaches as far beyond the side as beyond the ends."""
+    """The segment is shortened by the radius, so that the excess at the side equals that at the ends."""
     radius, length = shape.size
     back = min(radius, 0.5 * length)
     enclosing = math.hypot(radius, back)
@@ -178,7 +178,7 @@ def enclosing_capsule(points: FloatArray) -> Capsule:
 
 
 def _reach(u: FloatArray, points: FloatArray, start: FloatArray, end: FloatArray, radius: float) -> float:
-    """How far a capsule reaches beyond the hull of points: the greatest over directions (N, 3), looked at ever finer."""
+    """Excess of a capsule over the hull of points: the greatest over directions (N, 3), refined iteratively."""
     for width in (0.04, 0.01, 0.0025, 0.0):
         reach = np.maximum(u @ start, u @ end) + radius - (u @ points.T).max(axis=1)
         best = u[np.argsort(reach)[-BEST:]]

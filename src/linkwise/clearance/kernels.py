@@ -75,7 +75,7 @@ def box_gap(p: Array, d: Array, e: Any, R: Array, center: Array, half: Array) ->
 
 
 def _beyond(y: Array, half: Array) -> Array:
-    """What coordinates (3,) are beyond the edges."""
+    """Excess of coordinates (3,) over the edges."""
     return np.array([a - greatest(least(a, h), -h) for a, h in zip(y, half, strict=True)])
 
 
@@ -100,7 +100,7 @@ def _nearest(x: Array, v: Array, half: Array) -> Any:
 
 
 def _way_out(x: Array, v: Array, half: Array) -> tuple[Any, Array, Any]:
-    """How far a segment is inside the nearest face, m, the outward normal of that (3,), and the end that is deepest."""
+    """Depth of a segment inside the nearest face, m, its outward normal (3,), and the deepest end."""
     depth: Any = FAR
     normal, end = np.zeros(3), 0.0
     for k, (a, b, h) in enumerate(zip(x, v, half, strict=True)):
@@ -160,7 +160,7 @@ def _segment_kernel() -> Kernel:
 
 
 def box_gaps(p: FloatArray, d: FloatArray, box: FloatArray) -> tuple[FloatArray, ...]:
-    """What `box_gap` says of segments p + s d (..., 3) and a box (16,), `CapsuleSet.rows`."""
+    """As `box_gap`, for segments p + s d (..., 3) and a box (16,), `CapsuleSet.rows`."""
     return _box_kernel()(p, d, reciprocal(d), box[:9].reshape(3, 3), box[9:12], box[12:15])  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Which pairs of shapes of a mechanism are checked against each other."""
+"""Pairs of shapes of a mechanism that are checked against each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from linkwise.spatial.validation import whole
 #: Configurations at which pairs of links are looked at.
 SAMPLES = 2000
 
-#: Pairs never touch that stay farther apart than this share of what the shapes reach, at all of the samples.
+#: Pairs count as never touching if all samples are farther apart than this share of the shapes' reach.
 APART = 0.05
 
 
@@ -98,7 +98,7 @@ def _disabled(tree: Tree, pairs: Iterable[Any]) -> frozenset[frozenset[str]]:
 
 
 def _bodies(tree: Tree) -> dict[int, int]:
-    """For each link, and -1 the base, the first of those fixed to each other to which it belongs."""
+    """First link of each group of fixed links, for each link, and -1 for the base."""
     bodies = {-1: -1}
     for k in tree.order:
         bodies[k] = k if tree.links[k].moves else bodies[tree.parents[k]]
@@ -115,7 +115,7 @@ def _joined(tree: Tree, bodies: Mapping[int, int]) -> set[frozenset[int]]:
 
 
 def _sampled(tree: Tree, shapes: CapsuleSet, links: Sequence[int], pairs: Sequence[tuple[int, int]], seed: int) -> list[str]:
-    """Why each pair is left out, from random configurations within the limits; no word for those that matter."""
+    """Reason why each pair is ignored, from random configurations within the limits; empty for relevant pairs."""
     if tree.loops:  # (closed configurations are not drawn: nothing is left out for them)
         return [""] * len(pairs)
     q = random_configuration(tree, seed, SAMPLES)

@@ -26,7 +26,7 @@ AT_ONCE = 8
 #: A branch counts that moves some point by this much, as a share of the longest lever.
 ADVANCE = 0.02
 
-#: Into how many parts an interval is cut that is not known to be clear.
+#: Number of parts of an interval that is not proven clear.
 PARTS = 4
 
 #: An interval with a configuration that is not clear is left when it is this many times the resolution.
@@ -207,7 +207,7 @@ class _Space:
         return np.full((len(q), 1), np.inf) if self.kernel is None else np.asarray(self.kernel(q, *self.rows))
 
     def require(self, name: str, q: FloatArray) -> FloatArray:
-        """Those of configurations (k, n) that are within the limits and clear.
+        """Configurations (k, n) that are within the limits and clear.
 
         Raises
         ------
@@ -231,7 +231,7 @@ class _Space:
         return f"{' and '.join(result.pairs[k])} are {result.distance[k]:.4g} m apart at ({where})"
 
     def motion(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """How far any point moves at most between configurations (..., n), m."""
+        """Upper bound of the displacement of any point between configurations (..., n), m."""
         return np.asarray(np.abs(b - a) @ self.levers)
 
     def between(self, path: FloatArray, step: float) -> FloatArray:
@@ -243,7 +243,7 @@ class _Space:
         return np.concatenate(parts)
 
     def extents(self, a: FloatArray, b: FloatArray, *, whole: bool = False) -> FloatArray:
-        """How far (M,) the straight paths from a to b (M, n) are proven to be clear, from 0 to 1; a is clear.
+        """Proven clear part (M,), from 0 to 1, of the straight paths from a to b (M, n); a is clear.
 
         With `whole`, 0 for all that are not clear to their ends, which is known sooner.
 
@@ -251,7 +251,7 @@ class _Space:
         where it changes by no more than m.
         """
         count, motion, change = len(a), self.motion(a, b), np.abs(b - a) @ self.rates
-        reached, barrier = np.ones(count), np.full(count, np.inf)  # (proven so far; where one was not clear)
+        reached, barrier = np.ones(count), np.full(count, np.inf)  # (proven part so far; first place without clearance)
         edge, low, high = np.arange(count), np.zeros(count), np.ones(count)
         known = self.distances(np.concatenate([a, b]))
         at_low, at_high = known[:count], known[count:]
@@ -301,7 +301,7 @@ class _Branches:
         return np.asarray(((near * near).sum(axis=1)[None] - 2.0 * far @ near.T).argmin(axis=1))
 
     def grow(self, space: _Space, targets: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Branches towards targets (M, n): the places of their ends, those too short left out, and how far they came."""
+        """Branches towards targets (M, n): the indices of their ends, without those too short, and their lengths."""
         parents = self.nearest(targets, space.levers)
         a = self.q[parents]
         reached = space.extents(a, targets)

@@ -1,4 +1,4 @@
-"""How far the shapes of a mechanism move at most with each coordinate."""
+"""Upper bounds of the displacement of a mechanism's shapes per coordinate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 def levers(shapes: CollisionShapes) -> FloatArray:
-    """For each coordinate (n,) by how much a point of a shape moves at most, m per rad or m, wherever the joints are.
+    """Upper bound of the displacement of any shape per coordinate (n,), m per rad or m, at any position.
 
     Between two configurations no point moves farther than ``levers @ abs(q1 - q0)``, and no distance changes by more: that
     of two shapes depends only on the joints between them (`pair_levers`), of which several may follow one coordinate.
@@ -33,7 +33,7 @@ def levers(shapes: CollisionShapes) -> FloatArray:
 
 
 def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
-    """For each group of pairs (G, n) by how much their distance changes at most, m per rad or m, wherever the joints are.
+    """Upper bound of the change of distance of each group of pairs (G, n) per coordinate, m per rad or m, at any position.
 
     The groups are `CollisionShapes.groups`. Of two shapes the joints between them count alone. A joint
     between them moves their nearest points apart by no more than the lesser of the distances of the two from its axis; and
@@ -57,7 +57,7 @@ def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
 
 
 def lever_growth(shapes: CollisionShapes, obstacles: bool) -> tuple[FloatArray, FloatArray]:
-    """For each group of pairs what the joints between them turn and slide, rad and m for a unit of each coordinate (G, n).
+    """Rotation and displacement between each group of pairs, rad and m per unit of each coordinate (G, n).
 
     Where slides are outside their limits by excesses e (n,), the levers of a group are greater than `pair_levers` by no more
     than its row of the first times the scalar product of its row of the second with e.
@@ -80,13 +80,13 @@ def lever_growth(shapes: CollisionShapes, obstacles: bool) -> tuple[FloatArray, 
 def _of_groups(
     shapes: CollisionShapes, obstacles: bool, function: Callable[[int, int | None], FloatArray]
 ) -> list[FloatArray]:
-    """The greatest values in each group of pairs of a function of both shapes, None for an obstacle."""
+    """Greatest values in each group of pairs of a function of both shapes, None for an obstacle."""
     values = [function(*pair) for pair in shapes.each_pair(range(len(shapes.links)), [None] * obstacles)]
     return [np.max([values[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
 
 
 def sliding_limits(tree: Tree) -> tuple[FloatArray, FloatArray]:
-    """Of coordinates (n,) that slide something the least and greatest values for which levers hold; infinite of others."""
+    """Limits of sliding coordinates (n,) for which levers are valid; infinite for the others."""
     slides = np.zeros(tree.n, dtype=bool)
     for link, follower in zip(tree.links, tree.followers, strict=True):
         for i, part in enumerate(link.joint_model.turns_and_slides, follower.coordinate):
@@ -111,7 +111,7 @@ def _require_axes(tree: Tree) -> None:
 
 
 def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool = False) -> FloatArray:
-    """For each coordinate (n,) how far a shape is moved against a link, -1 for the base, by the joints between them.
+    """Displacement of a shape relative to a link, -1 for the base, by the joints between them, per coordinate (n,).
 
     The ends of its axes are followed from link to link, each as a ball that holds all places where it may be: a joint that
     turns makes a circle of a point. With `surface`, the radii of the capsules are counted.
@@ -135,7 +135,7 @@ def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool =
 
 
 def _between(tree: Tree, link: int, other: int) -> tuple[list[int], list[int]]:
-    """The links whose joints are crossed on the way from one link to another: towards the base, and back outward."""
+    """Links whose joints connect one link to another: towards the base, and back outward."""
     routes: list[list[int]] = [[link], [other]]
     for route in routes:
         while route[-1] >= 0:
@@ -149,7 +149,7 @@ def _placed(T: FloatArray, points: FloatArray) -> FloatArray:
 
 
 def _moved(tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The balls that hold some balls (m, 3), (m,) wherever joint k is; how far it moves these is added up."""
+    """Balls that contain some balls (m, 3), (m,) at any position of joint k; their displacement is accumulated."""
     link, follower = tree.links[k], tree.followers[k]
     parts, travel = link.joint_model.turns_and_slides, _travel(tree, k)
     screws = [np.asarray(part.screws, dtype=float)[0] for part in parts]
@@ -169,13 +169,13 @@ def _moved(tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: F
 
 
 def _rates(part: Joint) -> tuple[float, float]:
-    """How far a joint of one coordinate slides, m, and turns, rad, for a unit of it."""
+    """Translation, m, and rotation, rad, of a joint of one coordinate per unit of it."""
     screw = np.asarray(part.screws, dtype=float)[0]
     return float(np.linalg.norm(screw[:3])), float(np.linalg.norm(screw[3:]))
 
 
 def _travel(tree: Tree, k: int) -> float:
-    """How far the sliding coordinates of a joint carry it from its origin at most, m; infinite without limits."""
+    """Greatest displacement by the sliding coordinates of a joint, m; infinite without limits."""
     link = tree.links[k]
     travel = 0.0
     for part, limits in zip(link.joint_model.turns_and_slides, link.coordinate_limits, strict=True):

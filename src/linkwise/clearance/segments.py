@@ -14,7 +14,7 @@ SMALLEST = 1e-290
 
 
 def nearest_points(p: Array, d: Array, e: Array, q: Array, g: Array, h: Array) -> tuple[Any, Any]:
-    """Where two segments p + s d and q + t g are nearest: s and t, each from 0 to 1.
+    """Nearest points of two segments p + s d and q + t g: s and t, each from 0 to 1.
 
     Parameters
     ----------

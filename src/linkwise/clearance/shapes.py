@@ -16,7 +16,7 @@ from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: What belongs to a shape, and to an obstacle.
+#: Property of a shape, and of an obstacle.
 Item = TypeVar("Item")
 Other = TypeVar("Other")
 
@@ -76,19 +76,19 @@ class CapsuleSet:
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """Of each shape 0 for a sphere, `BOX` for a box, else the number of its capsules."""
+        """Kind of each shape: 0 for a sphere, `BOX` for a box, else the number of its capsules."""
         return tuple(
             BOX if not parts else 0 if len(parts) == 1 and parts[0].is_sphere else len(parts) for parts in self.capsules
         )
 
     @property
     def excess(self) -> FloatArray:
-        """How far the capsules of each shape reach beyond it, m."""
+        """Excess of the capsules of each shape, m."""
         return np.array([max((part.excess for part in parts), default=0.0) for parts in self.capsules])
 
     @property
     def rows(self) -> FloatArray:
-        """Of each capsule its start, its vector, the radius and 1 / the squared length, (K, 8); 0 for a point.
+        """Start, vector, radius and 1 / squared length of each capsule, (K, 8); 0 for a point.
 
         Of a box two rows: its axes, row by row, its middle and half its edges.
         """
@@ -109,11 +109,11 @@ class CapsuleSet:
 
 
 def row_count(kind: int) -> int:
-    """How many rows of `CapsuleSet.rows` an obstacle of a kind has."""
+    """Number of rows of `CapsuleSet.rows` of an obstacle of a kind."""
     return 2 if kind == BOX else max(kind, 1)
 
 
-#: What obstacles are given as.
+#: Accepted forms of obstacles.
 Obstacles = Iterable[Shape] | Mapping[str, Shape] | CapsuleSet
 
 
@@ -177,7 +177,7 @@ class CollisionShapes:
     left_out: tuple[LeftOut, ...]
 
     def each_pair(self, shapes: Sequence[Item], obstacles: Sequence[Other]) -> list[tuple[Item, Item | Other]]:
-        """Of all pairs what belongs to both: those of the mechanism, then each of its moving shapes with each obstacle.
+        """Both items of all pairs: those of the mechanism, then each of its moving shapes with each obstacle.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class CollisionShapes:
         return pairs + [(shapes[i], obstacle) for i in self.moving for obstacle in obstacles]
 
     def groups(self, obstacles: int) -> list[list[int]]:
-        """The places of pairs that are moved alike: of the same two links, then of one link and any of so many obstacles."""
+        """Indices of pairs with equal motion: of the same two links, then of one link and any of so many obstacles."""
         groups: dict[tuple[int | None, ...], list[int]] = {}
         for place, links in enumerate(self.each_pair(self.links, [None] * obstacles)):
             groups.setdefault(links, []).append(place)

@@ -1,4 +1,4 @@
-"""The command ``linkwise`` itself: its first screen, its subcommands, and how errors reach the user."""
+"""The command ``linkwise`` itself: its first screen, its subcommands, and the output of errors."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {message}", err=True)
         call.fail(message)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # (nobody reads what is still to be printed)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # (the reader has closed the pipe)
         status = 1
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _show(error: click.ClickException) -> None:
-    """Print what is wrong with the words of a call: how the command is called, where help is, then the error."""
+    """Print an error of the arguments: the usage, the help option, then the error."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return

@@ -38,7 +38,7 @@ MARKS = {
     "at its": "yellow",
 }
 
-#: Columns of a terminal that does not say how many it has.
+#: Columns of a terminal that does not report its width.
 USUAL_WIDTH = 80
 
 
@@ -84,7 +84,7 @@ class File:
 
 @dataclass
 class Raw:
-    """Text that is printed as it is, in parts; ``paged`` shows what is longer than the terminal a page at a time."""
+    """Text that is printed unchanged, in parts; ``paged`` shows long text a page at a time."""
 
     parts: Iterable[str]
     paged: bool = False
@@ -133,7 +133,7 @@ class Output:
 
 @dataclass
 class Invocation:
-    """A call of the command line: whether JSON is asked for, known before words are parsed, and whether it is printed."""
+    """A call of the command line: whether JSON is requested, known before the arguments are parsed, and already printed."""
 
     words: Sequence[str]
     as_json: bool = field(init=False)
@@ -144,7 +144,7 @@ class Invocation:
         self.as_json = "--json" in (words[: words.index("--")] if "--" in words else words)
 
     def fail(self, message: str, error: Exception | None = None) -> None:
-        """Print the document of a call that failed, unless there is one: what is wrong, of a file by its lines."""
+        """Print the document of a call that failed, unless there is one: the error, of a file by its lines."""
         from linkwise.errors import FileError
 
         if self.as_json and not self.printed:
@@ -174,7 +174,7 @@ def emit(output: Output, *, as_json: bool) -> None:
 
 @contextmanager
 def progress_bar(words: str, quiet: bool) -> Iterator[Callable[..., None]]:
-    """A bar on the error stream, where that is a terminal; yields what takes ``completed``, ``total``, ``description``."""
+    """A bar on the error stream, if that is a terminal; yields a function of ``completed``, ``total``, ``description``."""
     if quiet or not sys.stderr.isatty():
         yield lambda **_: None
         return
@@ -190,7 +190,7 @@ def progress_bar(words: str, quiet: bool) -> Iterator[Callable[..., None]]:
 
 
 def _print_json(data: Any, indent: int | None) -> None:
-    """Print one JSON document; what is not a finite number is null, for JSON has none."""
+    """Print one JSON document; numbers that are not finite become null, as JSON has none."""
     if isinstance(data, Iterator):
         for k, entry in enumerate(data):
             click.echo(("[" if k == 0 else ",\n") + json.dumps(jsonable(entry)), nl=False)
@@ -226,7 +226,7 @@ def jsonable(value: Any) -> Any:
 
 
 def _print_parts(parts: Iterable[str | Table | Raw]) -> None:
-    """Print lines and tables, an empty line between a table and what stands beside it."""
+    """Print lines and tables, an empty line between a table and its neighbours."""
     before: str | Table | Raw | None = None
     for part in parts:
         beside_table = isinstance(part, Table) or isinstance(before, Table)
@@ -252,12 +252,12 @@ def _print_table(table: Table) -> None:
 
 
 def forced() -> bool:
-    """Whether colours are wanted wherever the output goes: FORCE_COLOR or CLICOLOR_FORCE says so."""
+    """True if colours are forced by FORCE_COLOR or CLICOLOR_FORCE, for any output."""
     return any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE"))
 
 
 def coloured(stream: IO[Any]) -> bool:
-    """Whether colours may be written to a stream: it is a terminal, and neither NO_COLOR nor TERM forbids it.
+    """True if a stream accepts colours: it is a terminal, and neither NO_COLOR nor TERM forbids them.
 
     NO_COLOR is the convention of no-color.org: set to anything, it means none, even where they are forced.
     """
@@ -267,7 +267,7 @@ def coloured(stream: IO[Any]) -> bool:
 
 
 def terminal_width(stream: IO[Any]) -> int | None:
-    """How many columns a stream shows; None where it is no terminal, and lines may have any length."""
+    """Width of a stream in columns; None if it is not a terminal, where lines may have any length."""
     if not stream.isatty():
         return None
     columns = os.environ.get("COLUMNS", "")
@@ -280,7 +280,7 @@ def terminal_width(stream: IO[Any]) -> int | None:
 
 
 def painted(text: str, colour: str = "", *, err: bool = False, **style: bool) -> str:
-    """Return a text in a colour or a style (bold, dim) where the stream that it goes to shows colours."""
+    """Return a text in a colour or a style (bold, dim) if its stream shows colours."""
     return click.style(text, fg=colour or None, **style) if coloured(sys.stderr if err else sys.stdout) else text
 
 
@@ -291,7 +291,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def fitted(line: str, *, err: bool = False) -> str:
-    """Break a line that is wider than the terminal between words; what follows is indented by two blanks more."""
+    """Break a line that is wider than the terminal between words; continuation lines are indented by two more blanks."""
     room = terminal_width(sys.stderr if err else sys.stdout)
     if room is None or len(line) <= room:
         return line
@@ -317,7 +317,7 @@ def marked(line: str, *, err: bool = False) -> str:
 #: The group of entry points in which other packages name their commands.
 ENTRY_POINTS = "linkwise.commands"
 
-#: The values of a command's options, by name; ``reading`` has those of reading, ``as_json`` whether JSON is asked for.
+#: Options of a command, by name; ``reading`` has the reading options, ``as_json`` is the flag of JSON output.
 Options = SimpleNamespace
 
 Parameter = click.Parameter
@@ -342,7 +342,7 @@ def mechanism(**settings: Any) -> click.Argument:
 
 
 def result_options(named_after: str, figures: str) -> list[click.Option]:
-    """Declare the options of commands that write a folder of results: where, which figures, what is printed."""
+    """Declare the options of commands that write a folder of results: folder, figures, printed tables."""
     folder = f"Folder of the results, created if needed. Default: out/NAME, with the name of the {named_after}."
     return [
         option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help=folder),
@@ -353,7 +353,7 @@ def result_options(named_after: str, figures: str) -> list[click.Option]:
 
 
 class Command(click.Command):
-    """A command made of a function; calling it prints what the function returns.
+    """A command built from a function; calling it prints the function's result.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ class CommandGroup(click.Group):
     noun, guesses = "command", 1
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one may have been meant."""
+        """Find the command, or suggest similar names."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

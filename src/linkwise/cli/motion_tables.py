@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
     from linkwise.trajectory import Trajectory
 
-#: What is below this share of what it is the difference of is rounding.
+#: A difference below this share of its terms is rounding.
 NOTHING = 1e-12
 
 
 class Extremes:
-    """Least, greatest and largest values of some columns with the times at which they came, and their mean squares.
+    """Least, greatest and largest values of some columns with their times, and their mean squares.
 
     Attributes
     ----------
@@ -116,12 +116,12 @@ class Summary:
 
     @property
     def count(self) -> int:
-        """How many instants there were."""
+        """Number of instants."""
         return self.q.count
 
 
 def outside_limits(tree: Tree, q: FloatArray) -> FloatArray:
-    """At how many of some instants each joint is outside its limits (n,), for coordinates q (k, nq)."""
+    """Number of instants at which each joint is outside its limits (n,), for coordinates q (k, nq)."""
     low, high = tree.q_min, tree.q_max
     joints = q[:, q.shape[1] - len(low) :]
     return np.asarray(((joints < low) | (joints > high)).sum(axis=0))
@@ -149,7 +149,7 @@ def motion_rounding(mechanism: Mechanism, summary: Summary) -> tuple[FloatArray 
 
 
 def inertia_rounding(mechanism: Mechanism, rates: FloatArray) -> FloatArray:
-    """`NOTHING` of what the inertia makes of rates (nv,), the largest of the three axes of the base for each of them."""
+    """`NOTHING` times the effort of the inertia at rates (nv,), the largest of the base's three axes for each of them."""
     size = np.abs(mechanism.mass_matrix(mechanism.neutral)) @ rates
     size[:3], size[3:6] = size[:3].max(), size[3:6].max()
     return np.asarray(NOTHING * size)
@@ -168,7 +168,7 @@ LINK_WORDS = {
     "moment": "moment, about the joint",
 }
 
-#: What the tables call a key; others by their words.
+#: Titles of keys in the tables; other keys are their own titles.
 BASE_WORDS = {"rpy": "roll, pitch, yaw", "force": "force that it takes", "moment": "moment that it takes"}
 
 BASE_DIRECTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
@@ -180,7 +180,7 @@ Vectors = Mapping[str, Any]
 
 
 def instants(tree: Tree, states: LinkStates) -> list[dict[str, Any]]:
-    """For each instant the time, the joints by name, the links by name, and the base where it floats; SI and rad.
+    """Values of each instant: time, joints by name, links by name, and the floating base, if any; SI and rad.
 
     Vectors of links are in the axes of the world, moments about the joint, ``rpy`` is roll, pitch, yaw. Those of the base
     are in its own axes, its position in the base frame.
@@ -222,7 +222,7 @@ def _rates(at: ManifoldJoint, qdd: FloatArray, tau: FloatArray) -> dict[str, Flo
 
 
 def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
-    """Two tables for each instant, the joints and the links, and one of the base where it floats."""
+    """Two tables for each instant, of the joints and the links, and one of a floating base."""
     if mechanism.floating:
         small = effort_rounding(mechanism, np.abs(states.qd).max(axis=0), np.abs(states.qdd).max(axis=0))
         states = replace(states, tau=np.where(np.abs(states.tau) <= small, 0.0, states.tau))
@@ -243,7 +243,7 @@ def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
 
 
 def manifold_title(at: ManifoldJoint) -> str:
-    """What tables call a joint with a quaternion."""
+    """Title of a joint with a quaternion in tables."""
     return "floating base" if at.link < 0 else f"{at.joint.kind} joint {plain(at.name)}"
 
 
@@ -324,7 +324,7 @@ def _manifold_motion_table(title: str, at: ManifoldJoint, summary: Summary) -> T
 
 
 def _joint_motion_table(title: str, tree: Tree, summary: Summary) -> Table:
-    """Units stand in the head where all joints have the same ones, which saves room, else behind the numbers."""
+    """Table with units in the head if all joints have the same ones, to save space, else after the numbers."""
     heads = {"position": "q", "peak velocity": "qd", "peak acceleration": "qdd"}
     units_of_joints = list(zip(*(_joint_units(tree, quantity) for quantity in heads.values()), strict=True))
     alike = len(set(units_of_joints)) == 1
@@ -363,7 +363,7 @@ def momentum_table(mechanism: Mechanism, motion: Trajectory) -> Table:
 
 
 def limit_remarks(tree: Tree, beyond: Sequence[int], count: int) -> Iterator[str]:
-    """Say which joints leave their limits, and at how many of all instants."""
+    """Yield the joints that leave their limits, and the share of instants."""
     for name, outside in zip(tree.names, beyond, strict=True):
         if outside:
             yield f"remark: joint {plain(name)!r} is outside its limits at {outside:,} of {count:,} instants"

@@ -27,7 +27,7 @@ else:
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
 ANGLES = {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0}
 
-#: The units that may stand behind a number of each kind, and what one of them is in SI; without one it is in m or rad.
+#: Unit suffixes of each kind of number, with their SI values; the default unit is m or rad.
 UNITS = {"length": LENGTHS, "angle": ANGLES, "": {}}
 
 PICTURES = ("png", "svg", "pdf")
@@ -179,12 +179,12 @@ class Angle(ParamType):
 
 
 def joint_kinds(mechanism: Tree) -> list[str]:
-    """Whether the value of each joint is a length or an angle."""
+    """Kind of the value of each joint: length or angle."""
     return kinds_of(mechanism, "q")[mechanism.nq - mechanism.n :]
 
 
 def kinds_of(mechanism: Tree, quantity: str) -> list[str]:
-    """Whether each column is a length, an angle, or, of a quaternion, neither."""
+    """Kind of each column: length, angle, or empty for a quaternion."""
     return ["" if unit == "1" else "length" if unit.startswith("m") else "angle" for unit in units(mechanism, quantity)]
 
 
@@ -327,7 +327,7 @@ def names_and_files(names: Sequence[str], incomplete: str, *, suffixes: set[str]
 
 
 def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Offer the robots whose names begin so, and the descriptions here."""
+    """Complete bundled robots, and the descriptions here."""
     from linkwise import robots
     from linkwise.files.registry import formats
 
@@ -336,7 +336,7 @@ def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: s
 
 
 def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the algorithms whose names begin so."""
+    """Complete algorithms."""
     import linkwise.mechanism  # noqa: F401  (the algorithms declare themselves)
     from linkwise.algorithm import ALGORITHMS
 

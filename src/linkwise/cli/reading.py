@@ -1,4 +1,4 @@
-"""The options that say how descriptions are read, declared once, and the reading."""
+"""Options of reading descriptions, declared once, and the reading."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _option(text: str, default: Any = None, **settings: Any) -> Any:
     return field(default=default, metadata={"help": text, **settings})
 
 
-#: What stands in the library's messages, and on the command line for it.
+#: Words in the library's messages, and their options on the command line.
 _WORDS = {
     r"reading with physical=False accepts": "--any-inertia accepts",
     r"\broot=('[^']*') reads one": r"--root \1 reads one",
@@ -99,7 +99,7 @@ class ReadingOptions:
         return {"physical": not self.any_inertia, "package_dirs": self.package_dir, **named}
 
     def table(self, path: str, *, physical: bool | None = None) -> Reading:
-        """Read a Denavit-Hartenberg table as far as it goes.
+        """Read a Denavit-Hartenberg table as far as possible.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class ReadingOptions:
         return read_table(path, self.dialect, "name it with --dialect", **options)
 
     def description(self, name: str) -> Description:
-        """Read what MECHANISM names: a file if there is one, else a bundled robot.
+        """Read MECHANISM: a file if there is one, else a bundled robot.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class ReadingOptions:
 
 
 def is_table(path: str) -> bool:
-    """Whether a file is taken for a Denavit-Hartenberg table."""
+    """True if a file counts as a Denavit-Hartenberg table."""
     return path.lower().endswith(".csv")
 
 

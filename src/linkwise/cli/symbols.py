@@ -1,4 +1,4 @@
-"""The options by which `derive` and `export` put symbols in the place of numbers."""
+"""Options of `derive` and `export` that replace numbers by symbols."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SYMBOL_OPTIONS = (
 
 
 def symbolic(mechanism: Mechanism, options: Options) -> tuple[Mechanism, dict[str, float]]:
-    """The mechanism without motors and with symbols as the options say, and the numbers that the symbols stand for."""
+    """The mechanism without motors and with symbols according to the options, and the values of the symbols."""
     if options.no_motors:
         links = [link.replace(motor=None) if link.motor is not None else link for link in mechanism.links]
         mechanism = mechanism.replace(motors=(), links=links)

@@ -22,10 +22,10 @@ from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transform
 
-#: How many places of axes are tried before it is given up.
+#: Greatest number of tried positions of axes.
 MOST = 20_000
 
-#: How many alignments are tried for one that fits the joints that follow others.
+#: Greatest number of alignments tried to fit the mimic joints.
 MOST_WHOLE = 200
 
 #: The free turn that is left belongs to the base; 0 and above: to that joint.
@@ -34,7 +34,7 @@ BASE = -1
 
 @dataclass(frozen=True)
 class Alignment:
-    """What lays the second chain over the first.
+    """Transform of the second chain that makes it coincide with the first.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Alignment:
 
 @dataclass(frozen=True)
 class _State:
-    """The axes placed so far: what turns the zero position of the second chain before each of its joints.
+    """The axes placed so far: rotation of the second chain's zero position before each of its joints.
 
     What lies beyond may still be turned about the axis of the owner; or, of a ball joint, that of the joint after it. Beyond
     a ball joint that is `loose` it may be turned in any way.
@@ -191,18 +191,18 @@ class Aligner:
         return None
 
     def _mark(self, state: _State, k: int) -> tuple[int, float] | None:
-        """Axis k and how it lies, where nothing but this decides what can be placed beyond it."""
+        """Axis k and its sense, if nothing else decides what can be placed beyond it."""
         local = not self.ties and all(axis.periodic for axis in self.first[: k + 1])
         return (k, state.signs[-1]) if local else None
 
     def _allowed(self, state: _State) -> bool:
-        """Whether the directions so far agree with those in which joints follow each other."""
+        """True if the senses so far agree with those of the mimic joints."""
         signs = state.signs
         placed = [tie for tie in self.ties if max(tie.joint, tie.leader) < len(signs)]
         return all(tie.sign in {0.0, signs[tie.joint] * signs[tie.leader]} for tie in placed)
 
     def _candidates(self, state: _State, k: int) -> Iterator[_State]:
-        """The ways to bring axis k into its direction, its line not yet looked at."""
+        """Yield the rotations that bring axis k into its direction, without regard to its line."""
         wanted, axis = self.first[k], self.second[k]
         line = k if axis.has_line else None
         if axis.is_ball:
@@ -239,7 +239,7 @@ class Aligner:
                 yield state.turned(w, angle, laps=laps).then(sign, k if axis.has_line else None, line)
 
     def _carrier(self, state: _State, k: int) -> int:
-        """A joint along whose axis the free turn is."""
+        """A joint about whose axis the free rotation is."""
         owner = state.owner if state.owner is not None and state.owner >= 0 else 0
         return owner + self.first[owner].is_ball
 
@@ -249,7 +249,7 @@ class Aligner:
         return (0, 1, -1) if screw else (0,)
 
     def _parallel(self, state: _State, k: int, w: FloatArray, direction: FloatArray) -> Iterator[_State]:
-        """An axis along the free turn: its line, if it has one, says how much is turned."""
+        """An axis parallel to the free rotation: its line, if it has one, determines the angle."""
         wanted, axis = self.first[k], self.second[k]
         sign = math.copysign(1.0, float(direction @ wanted.direction))
         if not axis.has_line or state.line is None:
@@ -266,12 +266,12 @@ class Aligner:
             yield state.turned(w, angle_about(w, mine, other), laps=laps).then(sign, k, k)
 
     def _arms(self, state: _State, k: int, before: int) -> tuple[FloatArray, FloatArray]:
-        """From the point of one joint to that of joint k, of the second chain as it is turned, and of the first."""
+        """Vectors from the point of one joint to that of joint k, of the second chain as it is rotated, and of the first."""
         mine = state.rotations[k] @ (self.second[k].point - self.second[before].point)
         return mine, self.first[k].point - self.first[before].point
 
     def _centre(self, state: _State, k: int) -> Iterator[_State]:
-        """A ball joint: its centre says how much is turned before it."""
+        """A ball joint: its centre determines the rotation before it."""
         if k == 0:
             yield _State((np.eye(3),)).loosened(0)
             return
@@ -340,7 +340,7 @@ class Aligner:
 
 
 def _simplest(rows: FloatArray, solution: FloatArray) -> FloatArray:
-    """Of all solutions of the equations the one with the smallest offsets, and then with the base nearest to its place."""
+    """Solution of the equations with the smallest offsets, and then with the least displacement of the base."""
     _, sizes, right = np.linalg.svd(rows)
     rank = int(np.sum(sizes > 1e-9 * max(1.0, sizes[0])))
     free = right[rank:].T
@@ -356,7 +356,7 @@ def _simplest(rows: FloatArray, solution: FloatArray) -> FloatArray:
 
 
 def wrapped(angle: float) -> float:
-    """The angle in (-pi, pi], half a turn the other way counted as half a turn."""
+    """Angle in (-pi, pi], with -pi replaced by pi."""
     wrapped_angle = math.remainder(angle, 2 * math.pi)
     return wrapped_angle + 2 * math.pi if wrapped_angle < -math.pi + 1e-12 else wrapped_angle
 
@@ -374,7 +374,7 @@ def align(
     ties: Sequence[Tie] = (),
     accept: Callable[[Alignment, float], bool] | None = None,
 ) -> tuple[Alignment | None, float, Aligner]:
-    """The alignment to the finest tolerance for which there is one, that tolerance, and the search at the finest.
+    """Alignment to the finest possible tolerance, that tolerance, and the search at the finest.
 
     Where several are possible it is the first one that ``accept(alignment, tolerance)`` takes, or else the first one.
     """

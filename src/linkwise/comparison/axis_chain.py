@@ -63,12 +63,12 @@ class JointAxis:
 
     @property
     def is_ball(self) -> bool:
-        """Whether the joint turns about its point in all ways."""
+        """True if the joint rotates about its point in all directions."""
         return self.facing is not None
 
     @property
     def periodic(self) -> bool:
-        """Whether the joint turns about its axis and does no more: whole turns of it do not count."""
+        """True if the joint only rotates about its axis: full turns do not count."""
         return self.has_line and not self.pitch
 
     def displacement(self, value: Any) -> FloatArray:
@@ -106,13 +106,13 @@ class JointAxes:
 
     @property
     def size(self) -> float:
-        """How far the chain reaches, m; at least 1e-6."""
+        """Extent of the chain, m; at least 1e-6."""
         points = np.array([self.end[:3, 3], *(axis.point for axis in self.axes)])
         return max(float(np.linalg.norm(np.ptp(points, axis=0))), 1e-6)
 
 
 def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
-    """Take the chain out of a mechanism; a floating base, and what has a quaternion beside the way, rests in its origin.
+    """Extract the chain of a mechanism; a floating base, and joints with quaternions beside the chain, are at rest.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _check_followers(mechanism: Tree, axes: list[JointAxis]) -> None:
 
 
 def beside(chain: JointAxes) -> list[str]:
-    """The joints of a chain's mechanism that are not on the way to its end, those that follow others too."""
+    """Joints of a chain's mechanism that do not belong to the chain, including mimic joints."""
     on_the_way = {axis.name for axis in chain.axes}
     links = chain.mechanism.links
     return [link.coordinate_name for link in links if link.moves and link.coordinate_name not in on_the_way]
@@ -185,7 +185,7 @@ def coordinates(chain: JointAxes, values: FloatArray) -> FloatArray:
 
 
 def configuration_of(chain: JointAxes, q: FloatArray) -> FloatArray:
-    """The configuration (k, nq) from quaternions of the ball joints on the way, in its order, and joint coordinates.
+    """Configuration (k, nq) from quaternions of the chain's ball joints, in its order, and joint coordinates.
 
     A floating base, and what has a quaternion beside, rests in its origin.
     """
@@ -213,7 +213,7 @@ class Tie:
         return float(np.sign(self.ratios[0] * self.ratios[1]))
 
     def error(self, turns: bool, signs: FloatArray, offsets: FloatArray) -> float:
-        """By how much the offsets do not fulfil it, rad or m; whole turns do not count where the joint turns."""
+        """Violation of the tie by the offsets, rad or m; modulo full turns for a rotational joint."""
         error = float(offsets[self.joint] - self.ratios[1] * offsets[self.leader] - self.shift(signs))
         return math.remainder(error, 2 * math.pi) if turns else error
 
@@ -242,17 +242,17 @@ def ties_between(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> lis
 
 
 def leaders_of(axes: Sequence[JointAxis]) -> list[int]:
-    """Which joint of the chain each one follows; itself where it has a coordinate of its own."""
+    """Leader of each joint of the chain; the joint itself if it has its own coordinate."""
     leading = {axis.follower.coordinate: k for k, axis in enumerate(axes) if axis.leads}
     return [k if axis.is_ball else leading[axis.follower.coordinate] for k, axis in enumerate(axes)]
 
 
 def alike(left: Sequence[int], right: Sequence[int]) -> bool:
-    """Whether the same joints share coordinates."""
+    """True if the same joints share coordinates."""
     return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
 
 
-#: What it is, how two values of it are written, and its values in both chains.
+#: Name, format of two values, and values in both chains.
 Invariant = tuple[str, Callable[[float, float], str], float, float]
 
 #: Axes within so many tolerances of parallel have no normal worth a number.
@@ -260,7 +260,7 @@ NEARLY = 1e3
 
 
 def kinds_differ(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> list[str]:
-    """What makes it idle to compare lengths and angles: other joints, or another number of them."""
+    """Differences that make a comparison of lengths and angles pointless: other kinds or number of joints."""
     if len(first) != len(second):
         left, right = (f"{len(axes)} ({', '.join(plain(axis.name) for axis in axes)})" for axes in (first, second))
         return [f"number of joints on the way: {left} against {right}"]
@@ -333,7 +333,7 @@ def _twists(first: Sequence[JointAxis], second: Sequence[JointAxis], *which: int
 
 
 def twist(left: JointAxis, right: JointAxis) -> float:
-    """The angle between two axes whose directions do not count, 0 to pi/2."""
+    """Angle between two axes without regard to their senses, 0 to pi/2."""
     across = float(np.linalg.norm(np.cross(left.direction, right.direction)))
     return math.atan2(across, abs(float(left.direction @ right.direction)))
 
@@ -355,7 +355,7 @@ def _from_centre(left: JointAxis, right: JointAxis) -> float:
 
 
 def _shift(axes: Sequence[JointAxis], start: int, end: int) -> float:
-    """How far apart the feet of the normals on the first and on the last of some parallel axes are, along them, m."""
+    """Distance along parallel axes between the feet of the normals on the first and on the last, m."""
     pairs = [(axes[start], axes[start - 1]), (axes[end], axes[end + 1])]
     left, right = (feet(a.point, a.direction, b.point, b.direction)[0] for a, b in pairs)
     return abs(float(axes[start].direction @ (right - left)))
@@ -380,12 +380,12 @@ def _axes(first: Sequence[JointAxis], second: Sequence[JointAxis], *which: int) 
 
 
 def names(left: JointAxis, right: JointAxis) -> str:
-    """What a joint is called in both descriptions."""
+    """Name of a joint in both descriptions."""
     return plain(left.name) if left.name == right.name else f"{plain(left.name)}, {plain(right.name)}"
 
 
 def pair_text(left: float, right: float) -> tuple[str, str]:
-    """Two numbers in as many digits as tell them apart.
+    """Two numbers with as many digits as necessary to distinguish them.
 
     Examples
     --------
@@ -414,14 +414,14 @@ def _angles(left: float, right: float) -> str:
 
 
 def _clean(value: float) -> float:
-    """What is rounding of zero is zero, and of a round number that."""
+    """Round off rounding errors of zero and of round numbers."""
     return round(value, 12)
 
 
 def limit_differences(
     first: Sequence[JointAxis], second: Sequence[JointAxis], signs: FloatArray, offsets: FloatArray, tol: float
 ) -> list[str]:
-    """Joints whose limits are not the same, those of the second said in values of the first."""
+    """Joints with different limits, those of the second converted to values of the first."""
     texts = []
     for k, (left, right) in enumerate(zip(first, second, strict=True)):
         low, high = sorted(signs[k] * (limit - offsets[k]) for limit in right.limits)

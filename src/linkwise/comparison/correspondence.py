@@ -46,8 +46,8 @@ from linkwise.spatial.validation import generator, number_within
 
 ROUNDS = 8
 
-#: Whole turns of a joint, either way, that are tried where others follow it: a third of one turn is another place than a
-#: third of two.
+#: Full turns of a joint, in both directions, that are tried if it is mimicked: a third of one turn differs from a third of
+#: two.
 LAPS = 24
 
 
@@ -82,7 +82,7 @@ def _is_identity(pose: FloatArray, tol: float) -> bool:
 
 
 def _with_motion(chain: JointAxes, k: int, alignment: Alignment, motion: FloatArray, tol: float) -> Alignment | None:
-    """The alignment with the offset of joint k that makes this motion (4, 4), if there is one."""
+    """Alignment with the offset of joint k for this motion (4, 4), if there is one."""
     axis = chain.axes[k]
     value: Any
     if axis.is_ball:
@@ -101,7 +101,7 @@ def _with_motion(chain: JointAxes, k: int, alignment: Alignment, motion: FloatAr
 
 
 def best_fit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie] = ()) -> Alignment:
-    """The alignment with the least sum of squares of what the axes miss each other by, from one that is near.
+    """Alignment with the least sum of squared deviations of the axes, from one nearby.
 
     Directions count in rad, lengths as a share of the reach; so does what the offsets of joints that follow others miss.
     Gauss-Newton over the base and all offsets; what nothing determines stays as it is.
@@ -119,7 +119,7 @@ def best_fit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Se
 
 
 def misfit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie] = ()) -> float:
-    """What the axes miss each other by, and the ties, as the root of the sum of squares."""
+    """Root of the sum of squared deviations of the axes and the ties."""
     return math.sqrt(_misses(first, second, alignment, ties)[0])
 
 
@@ -150,7 +150,7 @@ def _columns(chain: JointAxes) -> list[slice]:
 def _misses(
     first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie], *, slopes: bool = False
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Their sum of squares, what each axis and each tie misses, and how that changes with base and offsets."""
+    """Sum of squares, deviations of each axis and each tie, and their derivatives by base and offsets."""
     size, places = first.size, _columns(second)
     values, changes = [], []
     twists = np.zeros((places[-1].stop, 6))  # turning, shift of the world's origin: of the base, then of each joint
@@ -201,7 +201,7 @@ def follower_differences(first: Sequence[JointAxis], second: Sequence[JointAxis]
 
 
 def with_followers(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
-    """The alignment with the zeros of the first and last joint, which are free, chosen so that what follows fits.
+    """Alignment with the free zeros of the first and last joint chosen to fit the mimic joints.
 
     Whole turns of the leaders are then chosen so that this holds for all their followers.
     """
@@ -218,7 +218,7 @@ def with_followers(first: JointAxes, second: JointAxes, alignment: Alignment, ti
 
 
 def tie_error(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> float:
-    """By how much the offsets fulfil the worst tie not, rad or m."""
+    """Greatest violation of the ties by the offsets, rad or m."""
     errors = (tie.error(second.axes[tie.joint].periodic, alignment.signs, alignment.offsets) for tie in ties)
     return max(map(abs, errors), default=0.0)
 
@@ -238,7 +238,7 @@ def _lapped(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Ali
 #: Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none.
 FINEST, COARSEST = 1e-9, 0.05
 
-#: Random configurations at which what was found is checked.
+#: Random configurations at which a result is verified.
 SAMPLES = 64
 
 
@@ -326,7 +326,7 @@ def compare(
 
 
 def _compared(first: JointAxes, second: JointAxes, tol: float, seed: int) -> Comparison:
-    """How closely the kinematics of two chains with the same joints agree."""
+    """Agreement of the kinematics of two chains with the same joints."""
     texts = differences(first.axes, second.axes, tol)
     ties = ties_between(first.axes, second.axes)
 
@@ -351,13 +351,13 @@ def _compared(first: JointAxes, second: JointAxes, tol: float, seed: int) -> Com
 
 
 def _fitted(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:
-    """The alignment with what it leaves free chosen simply, and so that the joints that follow others fit."""
+    """Alignment with its free parts chosen simply, and to fit the mimic joints."""
     alignment = with_followers(first, second, simplest(first, second, alignment, tol), ties)
     return alignment if tie_error(second, alignment, ties) <= FINEST else best_fit(first, second, alignment, ties)
 
 
 def _checked(first: JointAxes, second: JointAxes, alignment: Alignment, tol: float, seed: int) -> Comparison:
-    """The comparison that an alignment makes, its errors taken from forward kinematics."""
+    """Comparison for an alignment, with errors from forward kinematics."""
     base, tool, turns = alignment.base, alignment.tool(first, second), _turns(first, second, alignment)
     limits = limit_differences(first.axes, second.axes, alignment.signs, alignment.offsets, tol)
     result = Comparison(
@@ -377,7 +377,7 @@ def _checked(first: JointAxes, second: JointAxes, alignment: Alignment, tol: flo
 
 
 def _turns(first: JointAxes, second: JointAxes, alignment: Alignment) -> FloatArray:
-    """What stands before and behind the quaternion of each ball joint of the first chain (m, 2, 4)."""
+    """Quaternions before and after that of each ball joint of the first chain (m, 2, 4)."""
     result = np.tile([1.0, 0.0, 0.0, 0.0], (len(first.axes), 2, 1))
     facing = alignment.base[:3, :3]
     for k, (left, right) in enumerate(zip(first.axes, second.axes, strict=True)):
@@ -390,7 +390,7 @@ def _turns(first: JointAxes, second: JointAxes, alignment: Alignment) -> FloatAr
 
 
 def _cone_differences(first: JointAxes, second: JointAxes, turns: FloatArray, tol: float) -> list[str]:
-    """Ball joints whose cones are as wide but about another axis."""
+    """Ball joints whose cones have equal angles but different axes."""
     texts = []
     for k, (left, right) in enumerate(zip(first.axes, second.axes, strict=True)):
         if left.facing is None or right.facing is None or left.limits != right.limits or not np.isfinite(left.limits[1]):
@@ -404,7 +404,7 @@ def _cone_differences(first: JointAxes, second: JointAxes, turns: FloatArray, to
 
 
 def samples(chain: JointAxes, seed: int) -> FloatArray:
-    """Random joint coordinates (64, n): any angle, and a metre or the chain's own size both ways for what slides.
+    """Random joint coordinates (64, n): any angle; slides within a metre or the chain's own size in both directions.
 
     Before them random quaternions of the ball joints on the way.
     """
@@ -417,13 +417,13 @@ def samples(chain: JointAxes, seed: int) -> FloatArray:
 
 
 def _poses(chain: JointAxes, q: FloatArray) -> FloatArray:
-    """Forward kinematics (k, 4, 4) of the end; a floating base, and what has a quaternion beside, rests in its origin."""
+    """Forward kinematics (k, 4, 4) of the end; a floating base, and other joints with quaternions, are at rest."""
     kernel = kernel_of(chain.mechanism, "forward_kinematics", "numpy", {"link": chain.link})
     return np.asarray(kernel(configuration_of(chain, q)))
 
 
 def _stuck(search: Aligner) -> str:
-    """What can be said where each pair of axes agrees, but not all of them together."""
+    """Message if each pair of axes agrees, but not all of them together."""
     first, second = search.first, search.second
     if search.gave_up:
         return "no correspondence was found in the time given: too many axes whose directions may be either way"

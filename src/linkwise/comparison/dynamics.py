@@ -21,7 +21,7 @@ from linkwise.spatial.scalar import FloatArray
 
 MASS_SAMPLES = 16
 
-#: Other zeros of the ends are taken where they bring the differences down to this share.
+#: Zeros of the end joints are changed if that reduces the differences to this share.
 BETTER = 0.1
 
 #: A length, an angle or a moment that is not worth a turn.
@@ -97,7 +97,7 @@ def _slopes(comparison: Comparison) -> FloatArray:
 
 
 def _resting(chain: JointAxes, count: int) -> FloatArray:
-    """Upright quaternions of the ball joints on the way, and joint coordinates that are zero."""
+    """Identity quaternions of the chain's ball joints, and zero joint coordinates."""
     balls = sum(axis.is_ball for axis in chain.axes)
     return np.tile([*(1.0, 0.0, 0.0, 0.0) * balls, *np.zeros(chain.mechanism.n)], (count, 1))
 
@@ -194,7 +194,7 @@ def _gravity_text(first: Tree, second: Tree, base: FloatArray) -> list[str]:
 
 
 def _bodies(comparison: Comparison) -> list[str]:
-    """Bodies with another mass, first moment or inertia, where they stand with all joints of the first at zero."""
+    """Bodies with different mass, first moment or inertia, in the position with all joints of the first at zero."""
     left, right = _inertias(comparison)
     size = max(float(np.abs(left).max()), float(np.abs(right).max()), 1e-300)
     texts = []
@@ -215,7 +215,7 @@ def _bodies(comparison: Comparison) -> list[str]:
 
 
 def _inertias(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
-    """Pseudo-inertias (m, 4, 4) of what moves with each joint, all joints of the first at zero, in the first one's world."""
+    """Pseudo-inertias (m, 4, 4) moved by each joint, all joints of the first at zero, in the first one's world."""
     first, second = comparison.chains
     zero = _resting(first, 1)
     inertias = _inertias_at(first.mechanism, configuration_of(first, zero)[0], np.eye(4))

@@ -1,4 +1,4 @@
-"""The result of a comparison: how the joint values of two chains correspond, what differs, and its text."""
+"""Result of a comparison: correspondence of the joint values of two chains, differences, and its text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from linkwise.spatial.validation import numbers
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Whether two chains are one, up to base, tool, and the directions and zeros of their joints.
+    """Whether two chains are equal, up to base, tool, and the directions and zeros of their joints.
 
     With x the joint values of the first and y those of the second, y = signs * x + offsets, and for all of them
     ``first.forward_kinematics == base @ second.forward_kinematics @ tool``.
@@ -146,7 +146,7 @@ def _lines(comparison: Comparison, first_name: str, second_name: str) -> list[st
 
 
 def _left_out(comparison: Comparison, *names: str) -> list[str]:
-    """What the mechanisms have beside the chains that were compared."""
+    """Parts of the mechanisms beside the compared chains."""
     lines = []
     for name, chain in zip(names, comparison.chains, strict=True):
         parts = [f"joints not on the way to the end: {', '.join(map(plain, beside(chain)))}"] if beside(chain) else []

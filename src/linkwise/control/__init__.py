@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _CONSTRAINTS = "DrivenJoint FixedPosition FixedRotation LoopClosure MovingPosition Velocity angles_rotation rotation_angles"
 
-#: Public names are imported when first asked for: the process that serves ports needs few of them.
+#: Public names are imported on first use: the process that serves ports needs few of them.
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""The cyclic chain: a mechanism with constraints, limits and speeds that is solved anew in each cycle of a control loop."""
+"""The cyclic chain: a mechanism with constraints, limits and velocities, solved in each cycle of a control loop."""
 
 from __future__ import annotations
 
@@ -164,12 +164,12 @@ class Chain:
 
     @property
     def unsolved(self) -> bool:
-        """Whether the last cycle left something lacking; the outputs then are the best admissible values."""
+        """True if the last cycle left a residual; the outputs then are the best admissible values."""
         return bool(self._unsolved)
 
     @property
     def reason(self) -> str:
-        """Why the last cycle ended: ``"converged"``, ``"unreachable"``, ``"limit"``, ``"iterations"`` or ``"input"``."""
+        """Result of the last cycle: ``"converged"``, ``"unreachable"``, ``"limit"``, ``"iterations"`` or ``"input"``."""
         return str(self.ports.read("chain.reason"))
 
     def reset(self, q0: npt.ArrayLike | None = None) -> None:
@@ -226,21 +226,21 @@ class Chain:
 
     @property
     def solved_q(self) -> FloatArray:
-        """Where all joints shall be now, (nq,), in the order of ``mechanism.coordinate_names``: their solved values."""
+        """Solved joint values (nq,), in the order of ``mechanism.coordinate_names``: the positions for this cycle."""
         return self._joints.solved.copy()
 
     @property
     def predicted_q(self) -> FloatArray:
-        """Where all joints shall be when the next cycle begins, (nq,): their predicted values."""
+        """Predicted joint values (nq,), for the begin of the next cycle."""
         return self._joints.predicted.copy()
 
     @property
     def calculated_qd(self) -> FloatArray:
-        """How fast all joints shall go meanwhile, (nv,), in the order of ``mechanism.velocity_names``."""
+        """Joint velocities (nv,) until the next cycle, in the order of ``mechanism.velocity_names``."""
         return self._joints.speeds.copy()
 
     def feed(self, q: npt.ArrayLike, qd: npt.ArrayLike | None = None) -> None:
-        """Write the values of all joints that the next cycle begins with, as encoders say them.
+        """Write the values of all joints at the begin of the next cycle, as measured by encoders.
 
         Routes to them end, such as those from the solved values, which are there at first.
 
@@ -268,7 +268,7 @@ class Chain:
         self._joints.feed(self.ports, q, qd)
 
     def save(self) -> State:
-        """Everything that it goes on from, as a `State` that can be written to a file."""
+        """Copy the complete state as a `State` that can be written to a file."""
         return state.save(self.ports, self._cycle.memory, self._settings)
 
     def restore(self, saved: State) -> None:
@@ -283,10 +283,10 @@ class Chain:
         self._restart()
 
     def _restart(self) -> None:
-        """Let recorders begin anew: what they have does not lead to where the chain is."""
+        """Clear the recorders, whose data do not lead to the new state of the chain."""
         for recorder in self._recorders:
             if recorder.paused:
-                recorder.take(float(self._time), 0.0)  # counted as a cycle left out, so that what it has ends here
+                recorder.take(float(self._time), 0.0)  # counted as a skipped cycle, so that the recording ends here
             else:
                 recorder.clear(start=self.save())
 
@@ -308,11 +308,11 @@ class Chain:
         return recorder
 
     def stop_recording(self, recorder: Recorder) -> None:
-        """Let a recorder keep what it has."""
+        """Detach a recorder, which keeps its data."""
         self._recorders = tuple(other for other in self._recorders if other is not recorder)
 
     def description(self) -> ChainDescription:
-        """What a file holds of it: with its inputs and routes as they are now, and beginning where it began."""
+        """Describe the chain for a file: present inputs and routes, and the initial position."""
         return description_of(self, name=self.name, period=self.period, reference=self.reference)
 
     def write(self, path: str | Path) -> None:
@@ -320,18 +320,18 @@ class Chain:
         chain_file.write(self.description(), path)
 
     def _require_clear(self, q0: FloatArray) -> None:
-        """Refuse to begin where it is not clear, by the margin that stands at the port."""
+        """Reject an initial position without clearance, by the margin at the port."""
         keeping = self._keeping
         if keeping is not None and self.ports.read(f"{keeping.name}.enabled"):
             require_clear(keeping, self.mechanism, q0, float(self.ports.read(f"{keeping.name}.margin")))
 
     @property
     def _settings(self) -> dict[str, Any]:
-        """What a state must agree with, beside the ports."""
+        """Settings that must agree with those of a state, besides the ports."""
         return {"mechanism": str(self.mechanism.name), "angles": self.angles, "cycle": self._cycle.parts.digest}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy goes on from the same state; it has no recorders."""
+        """Pickle the chain with its state, without recorders."""
         settings = {key: getattr(self, key) for key in ("q0", "angles", "name", "period", "reference")}
         return partial(Chain, self.mechanism, self.constraints, **settings), (), self.save()
 
@@ -340,7 +340,7 @@ class Chain:
 
 
 def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
-    """Those that are constraints; the others are noted."""
+    """Select valid constraints; record an error for each other item."""
     for constraint in constraints:
         if not isinstance(constraint, ChainConstraint):
             mistakes.note(
@@ -353,7 +353,7 @@ def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstrai
 def _fill(
     layout: Layout, values: Mapping[str, Any], routes: Mapping[str, str], constraints: Sequence[str], mistakes: Mistakes
 ) -> None:
-    """Write first values of inputs and lay routes; what is wrong is noted, but for ports of constraints that do not fit."""
+    """Write initial values of inputs and connect routes; errors are recorded, except for ports of invalid constraints."""
     ports = layout.ports
     lost = set(constraints) - {constraint.name for constraint in layout.constraints}
     fed = usual_routes(layout)
@@ -376,7 +376,7 @@ def _fill(
 
 
 def _entity(port: object) -> str:
-    """Whose port a name is of."""
+    """Owner of a port, by its name."""
     return str(port).partition(".")[0]
 
 
@@ -481,14 +481,14 @@ def description_of(
 
 
 def _values(ports: Ports, fresh: Ports, held: Iterable[str]) -> dict[str, Any]:
-    """The inputs that differ from their initial values and that no other field of a description holds."""
+    """Inputs that differ from their initial values and that no other field of a description contains."""
     covered = {*held, *(f"chain.{key}" for key in OWN_KEYS), *ports.routes}
     inputs = (name for name, port in ports.items() if port.direction == "in" and name not in covered)
     return {name: ports.read(name) for name in inputs if _changed(ports, fresh, name)}
 
 
 def _changed(ports: Ports, fresh: Ports, name: str) -> bool:
-    """Whether an input is another number than at first."""
+    """True if an input differs from its initial value."""
     now = ports.view(name)
     return not np.isnan(now).any() and not np.array_equal(now, fresh.view(name))
 
@@ -500,7 +500,7 @@ def _keeping(constraint: KeepClear, ports: Ports) -> KeepClear:
 
 
 def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ChainConstraint:
-    """The constraint with the present values of its ports, as far as they are numbers."""
+    """Copy the constraint with the present values of its ports, where these are numbers."""
     names = {quantity: f"{constraint.name}.{quantity}" for quantity in constraint.inputs}
     now: dict[str, Any] = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
     return replace(constraint, **now)

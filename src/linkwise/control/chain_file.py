@@ -95,7 +95,7 @@ class ChainReader(TableReader):
         return description
 
     def _settings(self, top: dict[str, Any]) -> dict[str, Any]:
-        """What the whole file agrees on."""
+        """Read the settings at the top of the file."""
         fields = {"angles_convention": "angles"}
         keys = ("angles_convention", "period", "calculations_per_cycle", "calculation_precision")
         settings = {fields.get(key, key): top[key] for key in keys if key in top}
@@ -104,7 +104,7 @@ class ChainReader(TableReader):
     # ── the mechanism ─────────────────────────────────────────────────────────────────────────────
 
     def _mechanism(self, document: dict[str, Any], top: dict[str, Any], name: str) -> tuple[Mechanism | None, Any]:
-        """The mechanism, and where it begins if its links say that."""
+        """Read the mechanism, and its initial position if its links define one."""
         if "link" in document and "mechanism" in document:
             self.report(("mechanism",), "there are a mechanism and [[link]] tables; expected one of the two")
         if "link" in document:
@@ -122,7 +122,7 @@ class ChainReader(TableReader):
         return None, None
 
     def _referred(self, word: str) -> Mechanism | None:
-        """The bundled mechanism of that name, or that of a file in the chain's folder, whose problems are only counted."""
+        """Load the bundled mechanism of that name, or a file in the chain's folder, whose problems are only counted."""
         if word in robots.names():
             self.reference = word
             return robots.load(word)
@@ -141,7 +141,7 @@ class ChainReader(TableReader):
             return None
 
     def _unfit(self, word: str, path: Path | None) -> str:
-        """Why the file of a mechanism is not opened; empty where it may be."""
+        """Reason why the file of a mechanism is not opened; empty if it may be."""
         if path is None:
             expected = "a path relative to the folder of the chain's file that does not leave it"
             return f"mechanism is {shown(word)}; expected {expected}"
@@ -244,7 +244,7 @@ class ChainReader(TableReader):
         whole = {**values, **{key: REPLACEMENTS.get(key, "?") for key in wrong & CONSTRAINT.fields.keys()}}
         row: ChainConstraint | None = None
         problems: Sequence[Problem] = ()
-        if "kind" not in wrong:  # (which says what else there must be)
+        if "kind" not in wrong:  # (it lists the required fields)
             row, problems = attempt(item, lambda: constraint_of(**whole))
         for problem in problems:
             if problem.field not in wrong:
@@ -262,10 +262,10 @@ class ChainReader(TableReader):
         return {k: row}
 
     def _clear(self, document: dict[str, Any], top: dict[str, Any]) -> KeepClear | None:
-        """How far shapes stay apart, and the obstacles; None where there is nothing of it, or something is wrong."""
+        """Read the clearance of shapes and the obstacles; None without a table, or after a report."""
         tables, known = list(enumerate(top.get("obstacle", ()))), len(self.problems)
         shapes = [self.build(named("obstacle", k, raw), ("obstacle", k), raw, OBSTACLE) for k, raw in tables]
-        misread = len(self.problems) > known  # (then an obstacle may stand elsewhere)
+        misread = len(self.problems) > known  # (then the link of an obstacle may be another one)
         said = document.get("clear")
         if said is None and tables:
             self.report(("obstacle",), "there are obstacles and no [clear]; expected a table [clear] with a margin")
@@ -283,7 +283,7 @@ class ChainReader(TableReader):
         return keeping
 
     def _tables(self, top: dict[str, Any], mechanism: Mechanism | None) -> None:
-        """First values of ports, from the tables that say them."""
+        """Read initial values of ports from their tables."""
         for key, value in top.get("start", {}).items():
             self._say(f"start.{key}", tuple(value), ("start", key))
         for name, schema, between in (("speed_limit", SPEED_LIMIT, "."), ("regulator", REGULATOR, ".regulator.")):
@@ -299,7 +299,7 @@ class ChainReader(TableReader):
                 self._say(port, value, place)
 
     def _is_known(self, table: str, k: int, link: str, mechanism: Mechanism | None) -> bool:
-        """Whether the link that a table names is there; any may be where the mechanism could not be read."""
+        """True if the link that a table names exists, or if the mechanism could not be read."""
         if mechanism is None:
             return True
         known = tuple({at.link: at for at in joint_variables(mechanism)}) if table == "regulator" else ends_of(mechanism)
@@ -314,7 +314,7 @@ class ChainReader(TableReader):
         return sorted(entries, key=lambda leaf: self.lines.get(leaf[1], 0))
 
     def _say(self, port: str, value: Any, place: Place) -> None:
-        """Note the first value of a port, once."""
+        """Record the initial value of a port, once."""
         if port in self.said:
             line = self.lines.get(self.said[port], 0)
             self.report(place, f"port {port!r} is given twice, first in line {line}")
@@ -323,7 +323,7 @@ class ChainReader(TableReader):
         self.values[port] = value
 
     def _routes(self, table: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
-        """The routes, and where each of them stands."""
+        """Read the routes, and the place of each."""
         routes: dict[str, str] = {}
         places: dict[str, Place] = {}
         for target, whole, source in self._leaves("routes", table):
@@ -337,7 +337,7 @@ class ChainReader(TableReader):
         return routes, places
 
     def _tell_whole(self, problem: Problem, rows: Sequence[int], routes: dict[str, Place]) -> None:
-        """A problem of the description, at the line of what it concerns."""
+        """Report a problem of the description at the line of its subject."""
         place: Place = (problem.field.partition("[")[0],)
         if isinstance(problem, Placed):
             kind, *path = problem.place
@@ -353,7 +353,7 @@ class ChainReader(TableReader):
 
 
 def leaves(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """The name of each port in a table, where it stands, and its value: ``"a.b" = 1`` and ``a.b = 1`` are alike.
+    """Yield the name of each port in a table, its place, and its value: ``"a.b" = 1`` and ``a.b = 1`` are equivalent.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def leaves(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> Iterator[t
 
 
 def file_mechanism(path: Path, xacro: Mapping[str, str] | None = None) -> Mechanism:
-    """The mechanism of a file; of one whose inertias no body can have, with all of them marked so."""
+    """Load the mechanism of a file; impossible inertias are accepted and marked as such."""
     try:
         return read_mechanism(path, xacro=xacro).mechanism
     except FileError as error:
@@ -422,7 +422,7 @@ def read(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> ChainDe
 
 
 def check(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> list[FileProblem]:
-    """Everything that is wrong with the file of a chain, each with its line; empty when `read` can read it.
+    """List all errors of the file of a chain with their lines; empty if `read` can read it.
 
     Examples
     --------
@@ -462,7 +462,7 @@ def write(description: ChainDescription, path: str | Path) -> None:
 
 
 def render(description: ChainDescription, folder: Path) -> Iterator[str]:
-    """The text of a description that will stand in a folder, in parts, with all bits."""
+    """Yield the text of a description for a file in a folder, with all bits of the numbers."""
     named = _reference(description, folder)
     inline = named is None and description.mechanism.name == description.name
     links = links_of(description.mechanism, description.q0) if inline else None
@@ -484,7 +484,7 @@ def render(description: ChainDescription, folder: Path) -> Iterator[str]:
 
 
 def _parts(description: ChainDescription) -> Iterator[str]:
-    """All tables but those of the mechanism."""
+    """Yield all tables other than those of the mechanism."""
     left = dict(description.values)
     start = {key: left.pop(f"start.{key}") for key in START.fields if f"start.{key}" in left}
     yield from table("[start]", START, start)
@@ -518,7 +518,7 @@ def _clear_tables(keeping: KeepClear | None) -> Iterator[str]:
 
 
 def _by_owner(left: dict[str, Any], schema: Schema, between: str) -> dict[str, dict[str, Any]]:
-    """The values whose names end in a key of the schema, taken out, by what stands before."""
+    """Extract the values whose names end in a key of the schema, grouped by the part before it."""
     owned: dict[str, dict[str, Any]] = {}
     for port in list(left):
         for key in schema.fields:
@@ -534,7 +534,7 @@ def _value(value: Any) -> str:
 
 
 def _reference(description: ChainDescription, folder: Path) -> tuple[str, str] | None:
-    """How the file may refer to the mechanism, and its starting_dof: only by what gives back the same one."""
+    """Reference to the mechanism in the file, and its starting_dof, if loading them returns the same mechanism."""
     for name in (description.reference, description.mechanism.name):
         if isinstance(name, str) and name in robots.names():
             axis = _axis(robots.load(name), description.mechanism)

@@ -53,7 +53,7 @@ class Mistakes:
         self.errors.append(ArgumentError(message))
 
     def take(self, function: Callable[..., Result], *arguments: object, **named: object) -> Result | None:
-        """What a function returns; None where it raises an error of the package, which is added."""
+        """Return the result of a function; None if it raises an error of the package, which is recorded."""
         try:
             return function(*arguments, **named)
         except (ArgumentError, ModelError) as error:
@@ -82,7 +82,7 @@ def link_of(tree: Tree, name: str) -> int | str:
 
 @dataclass(frozen=True, eq=False)
 class ChainConstraint:
-    """What is common to all: a name for its ports, the link that it is on, and whether it holds at the beginning.
+    """Base class of constraints: name of the ports, link, and initial state (enabled or not).
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class ChainConstraint:
         check.finish()
 
     def _check(self, check: Checker) -> None:
-        """Report what is wrong with the fields; keep numbers as such."""
+        """Validate the fields; convert numbers."""
         if not is_word(self.name) or "." in self.name:
             check.report("name", self.name, "a name without a dot")
         if not isinstance(self.link, str):
@@ -138,7 +138,7 @@ class ChainConstraint:
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """What a file of the chain holds of it; constraints with equal content are the same."""
+        """Contents for a file of the chain; equal for equal constraints."""
         return (self.kind, *(getattr(self, item.name) for item in fields(self)))
 
     @property
@@ -149,7 +149,7 @@ class ChainConstraint:
 
     @property
     def scalars(self) -> dict[str, float | None]:
-        """Its input ports that are numbers, with their first values; None for what the chain begins with."""
+        """Numeric input ports with their initial values; None means the value at the initial position."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name in SCALARS}
 
     @property
@@ -160,16 +160,16 @@ class ChainConstraint:
 
     @property
     def place(self) -> bool:
-        """Whether it says where the end is, or moves to."""
+        """True if it constrains the position of the end."""
         return "position" in self.vectors
 
     @property
     def turn(self) -> bool:
-        """Whether it says how the end is turned."""
+        """True if it constrains the rotation of the end."""
         return "angles" in self.vectors
 
     def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
-        """What it adds to the problem that is solved: kinds of rows, as constraints of `linkwise.solve`."""
+        """Rows for the solver, as constraints of `linkwise.solve`."""
         link = link_of(tree, self.link)
         place: list[tuple[str, Constraint]] = [("place", Position(link, np.zeros(3)))] if self.place else []
         return [*place, ("turn", Orientation(link, np.eye(3)))] if self.turn else place
@@ -199,7 +199,7 @@ class FixedPosition(ChainConstraint):
 
 @dataclass(frozen=True, eq=False)
 class FixedRotation(ChainConstraint):
-    """The end of a link is turned as three angles say.
+    """Rotation of a link's end by three angles.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class FixedRotation(ChainConstraint):
 
 @dataclass(frozen=True, eq=False)
 class MovingPosition(ChainConstraint):
-    """The end of a link is at a place that moves, and turned as angles say, if there are any.
+    """Moving position of a link's end, with three angles of its rotation, if any.
 
     Parameters
     ----------
@@ -292,12 +292,12 @@ class Velocity(ChainConstraint):
 
     @property
     def place(self) -> bool:
-        """Whether it moves the place of the end."""
+        """True if it prescribes the linear velocity of the end."""
         return self.velocity is not None
 
     @property
     def turn(self) -> bool:
-        """Whether it turns the end."""
+        """True if it prescribes the angular velocity of the end."""
         return self.angular_velocity is not None
 
 
@@ -333,16 +333,16 @@ class LoopClosure(ChainConstraint):
 
     @property
     def place(self) -> bool:
-        """It holds the places together."""
+        """True: the positions coincide."""
         return True
 
     @property
     def turn(self) -> bool:
-        """Whether it holds the rotations together."""
+        """True if the rotations coincide."""
         return self.rotation
 
     def pair(self, tree: Tree) -> Pair:
-        """The links whose ends meet, and what of them then coincides."""
+        """The links whose ends coincide, and the kind of coincidence."""
         to = "base" if self.to == "start" else link_of(tree, self.to)
         return link_of(tree, self.link), to, "full" if self.rotation else "point"
 
@@ -513,7 +513,7 @@ def turned(turn: Array) -> Array:
 
 
 def turn_of(rotation: Array) -> Array:
-    """The vector (3,) about which, and by whose length, a rotation (3, 3) of scalars turns; up to half a turn."""
+    """Rotation vector (3,) of a rotation (3, 3) of scalars, up to half a turn."""
     half = half_sine(rotation)
     square = half @ half
     size = root(select(square - SMALL, square, 1.0))

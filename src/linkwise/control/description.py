@@ -26,7 +26,7 @@ from linkwise.spatial.scalar import FloatArray
 #: The first value of a port.
 Value = float | bool | int | tuple[float, ...]
 
-#: How many names a message lists at most where it cannot offer a near one.
+#: Greatest number of names in a message without a similar one.
 MOST_NAMES = 12
 
 #: Inputs of the chain itself, which a description holds in fields of their own.
@@ -45,7 +45,7 @@ class Placed(Problem):
 
 
 def near(name: object, names: Iterable[str]) -> str:
-    """What was expected where a name is not there: all of them if they are few, and the nearest one.
+    """Valid names for an error message: all if they are few, and the most similar one.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def near(name: object, names: Iterable[str]) -> str:
 
 
 def usual_routes(layout: Layout) -> dict[str, str]:
-    """What feeds the values of all joints unless stated otherwise: what they are solved to be.
+    """Default routes: the solved values of all joints feed their inputs.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def usual_routes(layout: Layout) -> dict[str, str]:
 
 
 def beginning(mechanism: Mechanism, q: FloatArray) -> FloatArray:
-    """The configuration (nq,) within the limits, its quaternions of length 1; it raises where one is far from that."""
+    """Validate a configuration (nq,): clip it to the limits, normalize quaternions, and raise an error if it is far off."""
     start, base = q.copy(), mechanism.nq - mechanism.n
     for at in mechanism.manifold_joints:
         size = float(np.linalg.norm(start[at.quaternion]))
@@ -86,7 +86,7 @@ def beginning(mechanism: Mechanism, q: FloatArray) -> FloatArray:
 
 
 def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[ChainConstraint]) -> list[ChainConstraint]:
-    """Those whose names differ from each other and from all links, and whose links are there; the others are reported."""
+    """Select constraints with distinct names, other than those of links, and existing links; report the others."""
     ends = ends_of(mechanism)
     seen: set[str] = set()
     good = []
@@ -108,7 +108,7 @@ def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[Chain
 
 
 def check_clear(check: Checker, mechanism: Mechanism, clear: Any, rows: Sequence[ChainConstraint], q0: FloatArray) -> Any:
-    """What keeps a chain clear, if it can; what is wrong with it is reported."""
+    """Validate the clearance constraint; report its errors."""
     if clear is None:
         return None
     if not isinstance(clear, KeepClear):
@@ -134,7 +134,7 @@ def check_ports(
     values: Any,
     routes: Any,
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The first values and the routes, as far as the chain that has these constraints takes them; the rest is reported."""
+    """Initial values and routes that are valid for a chain with these constraints; errors are reported."""
     for key, ports_named in (("values", values), ("routes", routes)):
         if not isinstance(ports_named, Mapping):
             check.report(key, ports_named, "a mapping by the names of ports")
@@ -170,7 +170,7 @@ def check_ports(
 
 
 def _once(check: Checker, ports: Ports, field: str, entries: Mapping[Any, Any], name: Any) -> bool:
-    """Whether a port is named once: by its link or by its joint, not by both."""
+    """True if a port is named once: by its link or by its joint, not by both."""
     if name not in ports or name == ports[name].name or ports[name].name not in entries:
         return True
     message = f"port {name!r} is {ports[name].name!r}, which is given too; expected one of them"
@@ -179,7 +179,7 @@ def _once(check: Checker, ports: Ports, field: str, entries: Mapping[Any, Any], 
 
 
 def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
-    """Whether a route can be; it is there then, or there no more for the source ``""``."""
+    """Connect a route, or disconnect it for the source ``""``; False if it is invalid."""
     try:
         if ports[target].name in ports.routes:
             ports.unroute(target)
@@ -208,7 +208,7 @@ def _settled(check: Checker, ports: Ports, owners: Mapping[str, str], name: Any,
 
 
 def _written(ports: Ports, name: Any, value: Any) -> str:
-    """Write a first value; what is wrong with it, or nothing."""
+    """Write an initial value; return the error message, or an empty text."""
     try:
         ports.write(name, value)
     except ArgumentError as error:
@@ -221,7 +221,7 @@ def _written(ports: Ports, name: Any, value: Any) -> str:
 
 
 def _check_limits(check: Checker, mechanism: Mechanism, ports: Ports, values: Mapping[str, Any]) -> None:
-    """The least value of each joint is not above the greatest, where first values change them."""
+    """Report joints whose initial lower limit is above the upper one."""
     for link, _ in single_joints(mechanism):
         said = [port for port in (f"{link}.limits.min", f"{link}.limits.max") if port in values]
         low, high = ports.read(f"{link}.limits.min"), ports.read(f"{link}.limits.max")
@@ -234,7 +234,7 @@ def _check_limits(check: Checker, mechanism: Mechanism, ports: Ports, values: Ma
 
 @dataclass(frozen=True, eq=False)
 class ChainDescription:
-    """What the file of a chain holds.
+    """Contents of the file of a chain.
 
     Parameters
     ----------
@@ -315,12 +315,12 @@ class ChainDescription:
 
     @property
     def ports(self) -> dict[str, Value]:
-        """First values of inputs, those included that have a field of their own; constraints hold theirs themselves."""
+        """Initial values of inputs, including those with a separate field; constraints contain their own."""
         return {**{f"chain.{key}": getattr(self, key) for key in OWN_KEYS}, **self.values}
 
     @property
     def built(self) -> tuple[ChainConstraint, ...]:
-        """Its constraints, and what keeps it clear."""
+        """Constraints, including the clearance constraint."""
         return self.constraints if self.clear is None else (*self.constraints, self.clear)
 
     @property
@@ -337,7 +337,7 @@ class ChainDescription:
 
 
 def _start(check: Checker, mechanism: Mechanism, q0: Any) -> FloatArray:
-    """Where the joints begin, read-only."""
+    """Read-only initial joint positions."""
     low, high, base = mechanism.q_min, mechanism.q_max, mechanism.nq - mechanism.n
     if q0 is None:
         return frozen(beginning(mechanism, mechanism.neutral))

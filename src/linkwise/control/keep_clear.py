@@ -1,4 +1,4 @@
-"""A chain that keeps clear: no output is taken from which a shape could touch another, or an obstacle."""
+"""Chain with clearance: no output permits contact of shapes with each other or with obstacles."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from linkwise.solve.constraints import Clear, Constraint
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
 
-#: What is kept free beside the margin, as a part of the mechanism's size: a chain that has stopped there can move away.
+#: Additional clearance beyond the margin, relative to the mechanism's size: a stopped chain can then move away.
 RESERVE = 1e-3
 
-#: By this share a step stays below what is proven, for rounding.
+#: Steps stay below the proven bound by this share, for rounding.
 ROUNDING = 1e-12
 
-#: Of a way that is no longer than this nothing is taken off; and how far a joint may move that carries no shape.
+#: Motions shorter than this are not reduced; and the free range of a joint without shapes.
 TINY, ANYWHERE = 1e-200, 1e9
 
 
 @dataclass(frozen=True, eq=False)
 class KeepClear(ChainConstraint):
-    """All pairs of shapes stay a margin apart, in all outputs of a chain and on the straight lines between them.
+    """All pairs of shapes keep a margin, in all outputs of a chain and on the straight lines between them.
 
     `lw.Clear` among the constraints of a `Chain` becomes one, with the name ``clear``.
 
@@ -92,17 +92,17 @@ class KeepClear(ChainConstraint):
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """Equal for those that are equal in all that a file holds."""
+        """Contents for a file; equal for equal constraints."""
         clear = self.clear
         shapes = tuple((shape.kind, shape.size, shape.origin.tobytes(), shape.colour) for shape in clear.obstacles.shapes)
         return (self.name, self.enabled, *clear.key, clear.margin, clear.obstacles.names, shapes)
 
     def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
-        """None: it holds the chain back, and is nothing to go to."""
+        """Return no equations: the constraint only limits the motion."""
         return []
 
     def limits(self, tree: Tree) -> ClearLimits:
-        """What a cycle needs to keep it; kept with the mechanism."""
+        """Data of the constraint for a cycle; cached in the mechanism."""
         self.clear.check(tree)
         return tree.memo("control", (*self.key, "limits"), lambda: ClearLimits(tree, self.clear))
 
@@ -187,11 +187,11 @@ class ClearLimits:
         return np.asarray(self.levers + turns * (slides @ excess)[:, None])
 
     def _ways(self, q: Array, there: Array, levers: Array) -> Array:
-        """How much the distance of each group (G,) changes at most between two configurations."""
+        """Upper bound of the change of each group's distance (G,) between two configurations."""
         return np.asarray(levers @ np.array([abs(part) for part in there - q], dtype=object))
 
     def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array, levers: Array) -> Array:
-        """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
+        """Goal towards the given one, and limits, each (n,): no step between them exceeds the free distances (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(change, TINY) for half, change in zip(halves, ways, strict=True)]
         turns, slides = self._growth

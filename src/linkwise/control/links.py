@@ -17,19 +17,19 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 from linkwise.spatial.validation import readable
 
-#: What a link that hangs on the start names as its predecessor.
+#: Predecessor of a link at the start.
 START = "start"
 
 #: Names that no link may have, because the values of a chain are called by them.
 RESERVED: tuple[str, ...] = (START, "chain", "base")
 
-#: What may be bounded at the end of a link, m/s and m/s2.
+#: Limits at the end of a link, m/s and m/s2.
 GREATEST: tuple[str, ...] = ("max_speed", "max_acceleration", "max_deceleration")
 
 
 @dataclass(frozen=True)
 class DHLink:
-    """What links of every kind have: see `RevoluteLink`, `PrismaticLink` and `FixedLink`.
+    """Common fields of links: see `RevoluteLink`, `PrismaticLink` and `FixedLink`.
 
     The end of a link stands on that of its predecessor by Rz(theta) Tz(d) Tx(a) Rx(alpha), the standard convention
     (J. Denavit, R. S. Hartenberg, 1955; R. P. Paul, 1981).
@@ -62,7 +62,7 @@ class DHLink:
         check.finish()
 
     def _check(self, check: Checker) -> None:
-        """What links of one kind have beside."""
+        """Validate the fields of one kind of link."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ def _check_name(check: Checker, name: object) -> None:
 
 
 def is_word(value: object) -> bool:
-    """Whether it can name something: a text that can be seen, without blanks at its ends."""
+    """True if it is valid as a name: printable, not empty, without blanks at its ends."""
     return isinstance(value, str) and bool(value) and value.isprintable() and value == value.strip()
 
 
@@ -290,7 +290,7 @@ def stand_in(links: Iterable[DHLink], *, name: str = "chain") -> Mechanism | Non
 
 
 def with_starting_dof(mechanism: Mechanism, axis: str) -> Mechanism:
-    """The same mechanism turned so that what lay along the z axis of the start lies along another of its axes.
+    """Rotate the mechanism so that the z axis of the start coincides with another of its axes.
 
     The turn is the cyclic permutation of the axes that does it, so right-handed frames stay so: for ``"x"`` the axes x, y, z
     come to lie along y, z, x of the start, for ``"y"`` along z, x, y; for ``"z"`` nothing is turned.
@@ -354,7 +354,7 @@ def links_of(mechanism: Mechanism, q0: FloatArray) -> tuple[tuple[DHLink, ...], 
 
 
 def port_values(links: Iterable[DHLink]) -> dict[str, float]:
-    """What the links say beside their geometry, by the name of the port that holds it.
+    """Values of the links other than geometry, by the name of their ports.
 
     Examples
     --------
@@ -366,14 +366,14 @@ def port_values(links: Iterable[DHLink]) -> dict[str, float]:
 
 
 def _model_link(link: DHLink, parent: str | None) -> Link:
-    """The link of a mechanism: the free parameter is taken out of the row, for it is the coordinate."""
+    """Link of a mechanism; its free parameter is removed from the row, as it is the coordinate."""
     row = {field: getattr(link, field) for field in ("theta", "d", "a", "alpha") if field != link.variable}
     limits = link.limits if isinstance(link, MovingLink) else None
     return Link.dh(**row, convention="standard", joint=link.joint, limits=limits, name=link.name, parent=parent)
 
 
 def _parents(check: Checker, links: Sequence[DHLink]) -> list[str | None]:
-    """What each link hangs on in the words of a mechanism; the base after a report."""
+    """Names of the parents in the mechanism; the base after a report."""
     names = [link.name for link in links]
     parents: list[str | None] = []
     for link in links:

@@ -1,4 +1,4 @@
-"""A port: one named value of a chain with its kind, shape, unit and bounds, and how it is checked and read."""
+"""A port: one named value of a chain with its kind, shape, unit and bounds, their validation and conversion."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Port:
 
     @cached_property
     def size(self) -> int:
-        """How many numbers it takes in the vector of values."""
+        """Number of elements in the vector of values."""
         return math.prod(self.shape)
 
     @cached_property
@@ -132,7 +132,7 @@ class Port:
         return element_names(self.name, self.shape)
 
     def check(self, value: Any) -> FloatArray:
-        """What is to be written, as numbers of the port's shape.
+        """Convert a value to numbers of the port's shape, validated.
 
         Raises
         ------
@@ -153,11 +153,11 @@ class Port:
         return numbers
 
     def admits(self, numbers: FloatArray) -> bool:
-        """Whether numbers, as they stand in the vector of values, may be values of it."""
+        """True if numbers, in the representation of the vector of values, are valid."""
         return bool(self._fits(numbers).all())
 
     def decode(self, numbers: FloatArray) -> Value:
-        """The value that numbers of the port's shape say: a float, int, bool or str, or an array of its own.
+        """Convert numbers of the port's shape to its value: a float, int, bool or str, or a new array.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class Port:
 
     @cached_property
     def expected(self) -> str:
-        """What it takes, in words.
+        """Describe the valid values in words.
 
         Examples
         --------
@@ -282,7 +282,7 @@ class Port:
 
 
 def _booleans(value: Any) -> bool:
-    """Whether an array or a nested list holds only True and False."""
+    """True if an array or a nested list contains only True and False."""
     if isinstance(value, (int, float)):
         return False
     if isinstance(value, np.ndarray):
@@ -303,7 +303,7 @@ def _short(number: float) -> str:
 
 _AXES = "xyz"
 
-#: How the elements of a vector (3,), a quaternion (4,) and a matrix (3, 3) are called.
+#: Names of the elements of a vector (3,), a quaternion (4,) and a matrix (3, 3).
 ELEMENTS: dict[tuple[int, ...], tuple[str, ...]] = {
     (3,): tuple(_AXES),
     (4,): ("qw", "qx", "qy", "qz"),
@@ -340,5 +340,5 @@ def check_name(name: object) -> None:
 
 
 def plain(word: str) -> bool:
-    """Whether a word can stand in the header of a table, where brackets and bars have a meaning."""
+    """True if a word is valid in the header of a table, where brackets and bars have a meaning."""
     return bool(word) and word.isprintable() and word == word.strip() and not set(word) & set("[]|")

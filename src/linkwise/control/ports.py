@@ -1,4 +1,4 @@
-"""All ports of a chain over one vector of numbers: reading, writing, routing and listing them by name."""
+"""All ports of a chain over one vector of numbers: access, routes and tables by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 class UnknownPortError(ArgumentError, KeyError):
-    """The name of a port that there is not."""
+    """Unknown name of a port."""
 
     __str__ = Exception.__str__
 
@@ -94,7 +94,7 @@ class Ports:
         return f"<Ports: {inputs} in, {len(self) - inputs} out, {len(self._values)} numbers, {len(self._routes)} routed>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy has a vector of its own, of which its views are."""
+        """Pickle the ports with a copy of the vector, to which the views refer."""
         return _rebuilt, (tuple(self._ports.values()), self._values.copy(), self._routes, self._aliases)
 
     def keys(self) -> KeysView[str]:
@@ -121,11 +121,11 @@ class Ports:
         return self._outputs
 
     def slice_of(self, name: str) -> slice:
-        """Where a port's numbers stand in `values`."""
+        """Slice of a port in `values`."""
         return self._slices[self._own(name)]
 
     def view(self, name: str) -> FloatArray:
-        """The numbers of a port in its shape, as they stand in `values`; of an output read-only.
+        """View of a port's numbers in its shape; read-only for outputs.
 
         What is written to the view of an input is not checked; where the input is routed, the next cycle overwrites it.
         """
@@ -135,7 +135,7 @@ class Ports:
         return seen
 
     def read(self, name: str) -> Value:
-        """The value of a port: a float, int, bool or str, or an array of its own."""
+        """Value of a port: a float, int, bool or str, or a new array."""
         if isinstance(name, str) and (place := self._floats.get(name)) is not None:
             return float(self._values.item(place))
         return self[name].decode(self.view(name))
@@ -165,7 +165,7 @@ class Ports:
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """What says which numbers `values` holds: name, kind, shape, unit, words and direction of each port, in order."""
+        """Description of the numbers in `values`: name, kind, shape, unit, words and direction of each port, in order."""
         return self._channels
 
     @property
@@ -180,7 +180,7 @@ class Ports:
 
     @property
     def routing(self) -> object:
-        """Another object after each change of the routes."""
+        """Identity of the routes: another object after each change."""
         return self._copies
 
     def route(self, source: str, target: str) -> None:
@@ -241,12 +241,12 @@ class Ports:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The routed inputs that kept what they had the last time, because what came was out of their bounds."""
+        """Routed inputs that kept their last value because the source was out of their bounds."""
         targets = tuple(self._routes)
         return tuple(targets[k] for k in self._copies.refused())
 
     def find(self, *patterns: str) -> tuple[str, ...]:
-        """The names that are given or that fit a pattern with ``*``, ``?`` and ``[...]``, in the order of `values`.
+        """Names that are given or that match a pattern with ``*``, ``?`` and ``[...]``, in the order of `values`.
 
         Raises
         ------
@@ -266,7 +266,7 @@ class Ports:
         return tuple(name for name in self._ports if name in names)
 
     def table(self, *patterns: str) -> str:
-        """All ports, or those that `find` finds, as a text for people: name, direction, kind, unit, value and source.
+        """All ports, or those of `find`, as a text table: name, direction, kind, unit, value and source.
 
         Examples
         --------
@@ -336,7 +336,7 @@ Indices = npt.NDArray[np.intp]
 
 
 class Place(NamedTuple):
-    """From where to where, and between which bounds a number must be to be copied; None where any may."""
+    """Source and target of a copied number, and its bounds; None without bounds."""
 
     source: slice
     target: slice
@@ -380,7 +380,7 @@ class Copies:
             self.run = _scattered(values, sources, targets)
 
     def refused(self) -> list[int]:
-        """Which of the places were not copied in full the last time, a number being out of bounds."""
+        """Places that were not fully copied the last time, as a number was out of bounds."""
         wrong = ~self._fits.all(axis=0) if self._fits.size else np.zeros(0, dtype=np.bool_)
         which = np.searchsorted(np.cumsum(self._sizes), np.flatnonzero(wrong), side="right")
         return sorted({self._order[k] for k in which})
@@ -391,7 +391,7 @@ def _nothing() -> None:
 
 
 def _block(values: FloatArray, sources: Indices, targets: Indices) -> Callable[[], None]:
-    """One run of numbers to another; NumPy looks after runs that overlap."""
+    """Copy one run of numbers to another; NumPy handles overlaps."""
     source, target = (values[at[0] : at[-1] + 1] for at in (sources, targets))
 
     def run() -> None:
@@ -460,7 +460,7 @@ def _row(ports: Ports, name: str, source: str) -> tuple[str, str, str, str, str,
 
 
 def _array(value: npt.NDArray[Any]) -> str:
-    """A vector to six digits; a matrix row by row to three, for it is long, and what is rounding as zero."""
+    """Format a vector with six digits, a matrix by rows with three, rounding errors of zero as zero."""
     if value.ndim == 1:
         return np.array2string(value, separator=" ", precision=6)
     rows = ["[" + " ".join(f"{round(number, 9) + 0.0:.3g}" for number in row) + "]" for row in value.tolist()]

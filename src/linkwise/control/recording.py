@@ -31,7 +31,7 @@ from linkwise.spatial.scalar import FloatArray
 CLOCK = ("t [s]", "dt [s]", "cycle [int]")
 BOOLS = ("false", "true")
 
-#: How many rows are turned into text at a time.
+#: Rows formatted as text at a time.
 ROWS = 1 << 10
 
 
@@ -102,7 +102,7 @@ def _cells(channel: Channel, column: FloatArray) -> Iterator[str]:
 
 
 def _channels(path: str | Path, heads: Sequence[str]) -> Iterator[Channel]:
-    """What the columns after the clock's hold; the elements of a vector or matrix stand together."""
+    """Channels of the columns after the clock's; elements of a vector or matrix are adjacent."""
     if tuple(head.strip() for head in heads[:3]) != CLOCK:
         raise _wrong(path, 1, f"the header begins with {shown(heads[:3])}; expected the columns {', '.join(CLOCK)}")
     known: set[str] = set()
@@ -169,13 +169,13 @@ SUFFIXES = (".csv", ".npz")
 HELD = ("times", "periods", "cycles", "values")
 START = "start_"
 
-#: What an .npz file holds, and of what kind each is.
+#: Members of an .npz file, with their kinds.
 KINDS = {**dict.fromkeys(HELD, NUMBERS), "channels": TEXT, **{START + name: kind for name, kind in ARRAYS.items()}}
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What ports were, cycle by cycle, oldest first.
+    """Values of ports, cycle by cycle, oldest first.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ class Recording:
 
     @property
     def lost(self) -> int:
-        """How many cycles went by before the first row: they were overwritten, or left out in a pause."""
+        """Number of cycles before the first row, which were overwritten, or skipped in a pause."""
         return int(self.cycles[0]) if len(self) else 0
 
     def read(self, name: str) -> npt.NDArray[Any]:
@@ -256,13 +256,13 @@ class Recording:
         return self._channel(name).decode(self.values[:, self.columns(name)])
 
     def columns(self, name: str) -> slice:
-        """Where a port's numbers stand in a row of `values`."""
+        """Slice of a port in a row of `values`."""
         at = self.channels.index(self._channel(name))
         before = sum(channel.size for channel in self.channels[:at])
         return slice(before, before + self.channels[at].size)
 
     def differing(self, other: Recording) -> dict[str, int]:
-        """The ports whose histories differ from another recording's in any bit, each with the first row that does.
+        """Ports whose histories differ from another recording's in any bit, each with the first differing row.
 
         Only ports that both have are compared; where one recording is longer, its further rows differ.
         """
@@ -412,8 +412,8 @@ class Recorder:
         inputs = {name for name, port in ports.items() if port.direction == "in"}
         if start is None or self._every > 1 or not inputs <= {*chosen, *start.routes}:
             carry = None
-        # one row more than is kept: what the chain went on from after it is what the oldest row kept began with;
-        # filled, so that the operating system gives the memory now and not in a cycle
+        # one row more than the length: the state after it is that before the oldest row; filled, so that the operating
+        # system allocates the memory now and not in a cycle
         rows = length + (carry is not None)
         self._rows = np.full((rows, len(places)), np.nan)
         self._times, self._periods = np.full(rows, np.nan), np.full(rows, np.nan)
@@ -453,7 +453,7 @@ class Recorder:
         self._taken += 1
 
     def clear(self, start: State | None = None) -> None:
-        """Forget everything; the next cycle is number 0, and `start` what the chain goes on from."""
+        """Clear the recorder; the next cycle is number 0, and `start` the state before it."""
         self._at = self._taken = self._wait = 0
         self._skipped = [(0, 0)]
         self._routes.clear()
@@ -468,7 +468,7 @@ class Recorder:
         raise TypeError("a recorder belongs to one chain; copy its recording()")
 
     def __bool__(self) -> bool:
-        """True: there is a recorder, whether it holds something or not."""
+        """True, also for an empty recorder."""
         return True
 
     def __repr__(self) -> str:
@@ -482,7 +482,7 @@ class Recorder:
 
     @property
     def lost(self) -> int:
-        """How many rows were overwritten."""
+        """Number of overwritten rows."""
         return self._taken - len(self)
 
     @property
@@ -500,13 +500,13 @@ class Recorder:
         return self.recording().read(name)
 
     def recording(self) -> Recording:
-        """What is kept now, copied."""
+        """Copy the present contents."""
         order = self._order()
         cycles = self._cycles(self.lost, self._taken)
         return Recording(self._channels, self._times[order], self._periods[order], cycles, self._rows[order], self._began())
 
     def write(self, path: str | Path) -> None:
-        """Write what is kept as .csv or .npz; see `Recording.write`."""
+        """Write the present contents as .csv or .npz; see `Recording.write`."""
         self.recording().write(path)
 
     @staticmethod
@@ -522,7 +522,7 @@ class Recorder:
             del self._routes[0]
 
     def _skip(self) -> None:
-        """Note that one more cycle is left out before the next row, and forget what is before all rows kept."""
+        """Count one more skipped cycle before the next row, and drop the state before the oldest row."""
         since, cycles = self._skipped[-1]
         if since == self._taken:
             self._skipped[-1] = (since, cycles + 1)
@@ -538,7 +538,7 @@ class Recorder:
         return np.asarray(rows * self._every + cycles[np.searchsorted(since, rows, side="right") - 1])
 
     def _began(self) -> State | None:
-        """What the chain went on from in the oldest row that is kept; None where the cycle before it was left out."""
+        """State before the oldest row; None if the cycle before it was skipped."""
         if not self.lost:
             return self._start if self._cycles(0, 1)[0] == 0 else None
         if self._carries is None or self._start is None:
@@ -562,14 +562,14 @@ def _whole(name: str, value: Any) -> int:
 
 
 class Cyclic(Protocol):
-    """What replaying needs of a chain."""
+    """Interface of a chain that replaying needs."""
 
     @property
     def ports(self) -> Ports:
         """Its ports; ``step`` applies the routes, reads the inputs and writes the outputs."""
 
     def step(self, dt: float) -> Any:
-        """One cycle of dt seconds."""
+        """Run one cycle of dt seconds."""
 
     def restore(self, state: State) -> Any:
         """Go on from a state."""
@@ -648,7 +648,7 @@ def _run(chain: Cyclic, recording: Recording, state: State | None) -> Recording:
 
 
 def _check(ports: Ports, recording: Recording, state: State | None) -> None:
-    """Refuse what cannot come out the same."""
+    """Raise an error if a replay cannot reproduce the recording."""
     ours = [channel for channel in ports.channels if channel.name in set(recording.names)]
     theirs = sorted(recording.channels, key=lambda channel: list(ports).index(channel.name) if channel.name in ports else -1)
     if difference := differences(ours, theirs, directions=False):

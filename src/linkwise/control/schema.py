@@ -29,7 +29,7 @@ from linkwise.model.shape import SIZES, Shape
 
 FORMAT = "linkwise chain 1"
 
-#: What may be bounded of a joint.
+#: Limits of a joint.
 JOINT_GREATEST: tuple[str, ...] = tuple(
     f"max_{free}_{rate}" for free in ("theta", "d") for rate in ("speed", "acceleration", "deceleration")
 )
@@ -131,7 +131,7 @@ TOP = Schema(
     Field("ports", _by_port("a table of values by the names of ports"), doc="all other inputs, always rad"),
 )
 
-#: The schemas by what the documentation calls their tables.
+#: Schemas by the names of their tables in the documentation.
 TABLES = {
     "the file": TOP,
     "[[link]]": LINK,

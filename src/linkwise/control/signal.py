@@ -1,4 +1,4 @@
-"""What says which numbers are a port's wherever its values are kept: in a recording, in a saved state, in their files."""
+"""Description of a port's numbers, shared by recordings, saved states, and their files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 class Channel(NamedTuple):
-    """What of a port must be the same for its values to be the same.
+    """Properties of a port on which the meaning of its numbers depends.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Channel(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers a value takes."""
+        """Number of elements of a value."""
         return math.prod(self.shape)
 
     @property
@@ -51,7 +51,7 @@ class Channel(NamedTuple):
         return element_names(self.name, self.shape)
 
     def admits(self, numbers: FloatArray) -> bool:
-        """Whether numbers of any shape may be of this kind; bounds are not looked at."""
+        """True if numbers of any shape are valid for this kind; bounds are ignored."""
         if self.kind == "float":
             return True
         most = {"int": LARGEST_WHOLE, "bool": 1.0, "choice": len(self.choices) - 1.0}[self.kind]
@@ -81,7 +81,7 @@ class Channel(NamedTuple):
 
 
 def differences(ours: Sequence[Channel], theirs: Sequence[Channel], directions: bool = True) -> str:
-    """How two sequences of channels differ, in words; empty where they do not.
+    """Describe the differences of two sequences of channels; empty if they agree.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def to_json(channels: Iterable[Channel]) -> str:
 
 
 def from_json(text: str) -> tuple[Channel, ...]:
-    """The channels that a text says.
+    """Parse channels.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def _channel(row: Any) -> Channel:
     if not all(isinstance(text, str) for text in texts) or not all(type(size) is int for size in _listed(shape)):
         raise ValueError("a field of another type")
     channel = Channel(name, kind, tuple(shape), unit, tuple(words), direction)
-    # what a port refuses is no channel either
+    # a channel is valid if it is valid as a port
     port = Port(name, "in", channel.kind, channel.shape, unit, initial=None, finite=False, choices=channel.choices)  # type: ignore[arg-type]
     if direction not in (*DIRECTIONS, "") or kind not in KINDS:
         raise ValueError(f"direction {direction!r}")

@@ -1,4 +1,4 @@
-"""Everything that a chain goes on from, as data: kept, compared, written to a file, and given back to the same chain."""
+"""Complete state of a chain as data: copied, compared, written to a file, and restored."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from linkwise.spatial.validation import shaped
 
 Setting: TypeAlias = str | int | float | bool
 
-#: What a file holds of a state, and of what kind each is.
+#: Members of a state's file, with their kinds.
 ARRAYS = {"values": NUMBERS, "carry": NUMBERS, "channels": TEXT, "digest": TEXT, "routes": TEXT, "settings": TEXT}
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a chain goes on from.
+    """Complete state of a chain.
 
     Two states are equal where all of it is, the numbers to the bit (NaN equals the same NaN).
 
@@ -105,7 +105,7 @@ class State:
         return channels_of.digest(self.channels)
 
     def write(self, path: str | Path) -> None:
-        """Write an .npz file, which is there whole or not at all.
+        """Write an .npz file atomically.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class State:
         return cls.from_arrays(path, read_archive(path, "state", tuple(ARRAYS), ARRAYS))
 
     def arrays(self) -> dict[str, Any]:
-        """All of it as arrays and texts, for a file."""
+        """All contents as arrays and texts, for a file."""
         return {
             "values": self.values,
             "carry": self.carry,
@@ -155,7 +155,7 @@ class State:
 
 
 def save(ports: Ports, carry: FloatArray, settings: Mapping[str, Setting] | None = None) -> State:
-    """Everything that a chain goes on from, copied.
+    """Copy the complete state of a chain.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def read_channels(path: str | Path, held: Mapping[str, Any]) -> tuple[Channel, .
 
 
 def check_kinds(path: str | Path, channels: tuple[Channel, ...], table: FloatArray) -> None:
-    """Refuse a history (T, N) that holds, say, half a bool."""
+    """Reject a history (T, N) with invalid numbers, such as half a bool."""
     at = 0
     for channel in channels:
         if not channel.admits(table[:, at : at + channel.size]):

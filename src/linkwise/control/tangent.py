@@ -16,7 +16,7 @@ from linkwise.spatial.vector import chosen
 
 
 def integrate(tree: Tree, q: Array, step: Array) -> Array:
-    """The configuration (nq,) after a step (nv,); a joint whose step is zero keeps all bits.
+    """Configuration (nq,) after a step (nv,); a joint whose step is zero keeps all bits.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def blocks(tree: Tree, velocities: Array) -> list[Array]:
 
 
 def block_count(tree: Tree) -> int:
-    """How many there are."""
+    """Number of blocks."""
     for at in tree.manifold_joints:
         if at.joint.quaternion is None or at.joint.nv not in {3, 6}:
             raise ArgumentError(

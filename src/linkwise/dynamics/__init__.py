@@ -1,4 +1,4 @@
-"""What forces it takes, and what motion they give: one algorithm per file, which declares itself where it is imported."""
+"""Dynamics: forces of a motion, and motions under forces; one algorithm per file, registered by its import."""
 
 from linkwise.dynamics import centroidal_momentum as centroidal_momentum
 from linkwise.dynamics import derivatives as derivatives

@@ -44,7 +44,7 @@ def center_of_mass_in_steps(sweeps: Sweeps) -> None:
 
 
 def first_moments(sweeps: Sweeps) -> None:
-    """First moment and mass (4,) of each body with what it carries, "moment", of the ground those of everything."""
+    """First moment and mass (4,) of each body with its subtree, "moment", and of the whole mechanism on the ground."""
     sweeps.ground(moment=sweeps.constant("held"))
     sweeps.outward(_own_moment)
     sweeps.inward(lambda body: body.parent.add("moment", body.joint.moment_to_parent(body["moment"])))
@@ -103,7 +103,7 @@ def center_of_mass_jacobian_in_steps(sweeps: Sweeps) -> None:
 
 
 def some_mass(tree: Tree, mass: float) -> float:
-    """The mass, or a `ModelError` where there is none."""
+    """Return the mass, or raise `ModelError` if it is zero."""
     if not isinstance(mass, Expr) and not mass > 0:
         raise ModelError([Problem(f"mechanism {tree.name!r}", "mass", float(mass), "a mass on one link at least")])
     return mass

@@ -1,4 +1,4 @@
-"""Contacts: links held at points or frames to the world or to each other, with the forces that hold them."""
+"""Contacts: links fixed at points or frames to the world or to each other, with the contact forces."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from linkwise.spatial.validation import choice, common_batch, number_within, vec
 #: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
 KINDS = {"normal": 1, "point": 3, "frame": 6}
 
-#: Below this part of the greatest eigenvalue of the Delassus matrix with a diagonal of ones, a direction is dependent.
+#: A direction is dependent below this part of the greatest eigenvalue of the Delassus matrix with unit diagonal.
 DEPENDENT = 1e-11
 
-#: What forces may leave of a load or of accelerations, against the greatest of these.
+#: Tolerance of the balance of forces, relative to the greatest load or acceleration.
 BALANCED = 1e-9
 
 #: The same of equations that depend on others: below it they agree, but for rounding times the condition.
 AGREED = 1e-6
 
-#: What rounding leaves of a difference, against its terms.
+#: Rounding error of a difference, relative to its terms.
 ROUNDED = 1e-13
 
-#: Velocities of what floats.
+#: Velocities of a floating base.
 FREE = 6
 
 #: Faces of the pyramid within a friction cone.
@@ -48,7 +48,7 @@ FACES = 8
 
 @dataclass(frozen=True)
 class Contact:
-    """A link that is held, at a point or as a frame, to the world or to another link.
+    """Fixed point or frame of a link on the world or on another link.
 
     Parameters
     ----------
@@ -103,13 +103,13 @@ class Contact:
 
     @property
     def rows(self) -> int:
-        """How many equations it is."""
+        """Number of equations."""
         return KINDS[self.kind]
 
 
 @dataclass(frozen=True, eq=False)
 class ContactDerivatives:
-    """Derivatives of accelerations and contact forces with contacts held.
+    """Derivatives of accelerations and contact forces under active contacts.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ class Contacts:
         damping: float = 0.0,
         external: External | None = None,
     ) -> ContactDerivatives:
-        """Derivatives of what `forward_dynamics` returns, by q, qd and tau, exact.
+        """Derivatives of the results of `forward_dynamics` by q, qd and tau, exact.
 
         With the forces held, the accelerations change as those of the mechanism under the efforts tau + J' f do, with its
         loops closed, by d(J') f and by J' df, of which J dqdd = -d(J qdd + dJ/dt qd) decides (J. Carpentier, N. Mansard,
@@ -360,7 +360,7 @@ class Contacts:
             steps, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, damping)
             held += np.einsum("...ijk,...k->...ij", steps, forces[..., rows])
             turned[..., rows, :] = np.einsum("...ijk,...i->...kj", steps, motion)
-        if idle.any():  # (f = B y with B = J N stays shortest: of what depends, df is that of dB y)
+        if idle.any():  # (f = B y with B = J N stays shortest: for dependent rows, df is that of dB y)
             turned += jac @ self._following(q, motion)
 
         def right(free: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -385,7 +385,7 @@ class Contacts:
         return ContactDerivatives(*(a + response @ f for a, f in zip(free, forces_by, strict=True)), *forces_by)
 
     def _following(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """How velocities qd that keep loops closed change (..., nv, nv) with q to do so; zero without loops."""
+        """Derivative (..., nv, nv) by q of velocities qd that keep the loops closed; zero without loops."""
         nv = self.tree.nv
         if not self.tree.loops:
             return np.zeros((*qd.shape[:-1], nv, nv))
@@ -396,7 +396,7 @@ class Contacts:
     def _changes(
         self, contact: Contact, q: FloatArray, qd: FloatArray, qdd: FloatArray, damping: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of one contact dJ/dq (..., nv, nv, k), of column i by joint j, and of J qdd + dJ/dt qd + damping J qd.
+        """Derivatives of a contact: dJ/dq (..., nv, nv, k), of column i by joint j, and of J qdd + dJ/dt qd + damping J qd.
 
         The latter's derivatives are (..., k, nv), by q and by qd.
         """
@@ -414,7 +414,7 @@ class Contacts:
     def _point_changes(
         self, contact: Contact, link: str, q: FloatArray, qd: FloatArray, qdd: FloatArray, damping: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Changes of how a link moves where a contact is, which moves with the contact's own link.
+        """Derivatives of the motion of a link at the contact point, which moves with the contact's own link.
 
         With r from the link's origin there, and v_p the velocity of the contact: dJ/dq (..., nv, nv, 6), of column i by
         joint j, and the derivatives (..., nv, 6) of a + alpha x r + w x (v_p - v) + damping (v + w x r), by q and by qd.
@@ -553,7 +553,7 @@ class Contacts:
         return tau, forces
 
     def _driven(self, driven: Sequence[int | str] | int | str | None) -> list[int]:
-        """Indices of the speeds that have an effort."""
+        """Indices of the velocities that have an effort."""
         tree = self.tree
         if driven is None and not tree.loops:
             afloat = [k for at in tree.manifold_joints for k in range(tree.nv)[at.v] if at.v.stop - at.v.start == FREE]
@@ -579,7 +579,7 @@ class Contacts:
         return {contact.name: values[..., place] for contact, place in rows}
 
     def rows(self, active: Sequence[str] | None = None) -> list[tuple[str, slice]]:
-        """Return the names of the contacts, and where their rows stand."""
+        """Return the names of the contacts, and the slices of their rows."""
         return [(contact.name, place) for contact, place in self._rows(active)]
 
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
@@ -588,7 +588,7 @@ class Contacts:
         return self.names if active is None else tuple(active)
 
     def _active(self, active: Sequence[str] | None) -> list[Contact]:
-        """The contacts that are switched on, in the order asked for."""
+        """Active contacts, in the requested order."""
         if isinstance(active, str):
             raise ArgumentError(f"active is {shown(active)}; expected a sequence of names of contacts")
         for name in self._named(active):
@@ -604,7 +604,7 @@ class Contacts:
         return [(contact, slice(a, b)) for contact, (a, b) in zip(self._active(active), pairwise(ends), strict=True)]
 
     def _arm(self, contact: Contact, link: str, q: FloatArray) -> FloatArray:
-        """From the origin of a link's frame to the contact (..., 3), in world axes."""
+        """Vector from the origin of a link's frame to the contact (..., 3), in world axes."""
         pose = self._kernel("forward_kinematics", contact.link)(q)
         arm = np.asarray(pose[..., :3, :3] @ np.asarray(contact.point))
         if link == contact.link:
@@ -680,7 +680,7 @@ def _product(matrix: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 def _difference(of: FloatArray, other: FloatArray, axes: int | tuple[int, int]) -> FloatArray:
-    """How one end of a contact moves beside the other: zero where only rounding is left, as for ends on one rigid body."""
+    """Relative motion of both ends of a contact; zero within rounding, as for ends on one rigid body."""
     size = np.maximum(np.abs(of), np.abs(other)).max(axis=axes, initial=0.0, keepdims=True)
     return np.where(np.abs(of - other) > ROUNDED * size, of - other, 0.0)
 

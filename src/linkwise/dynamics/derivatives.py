@@ -20,7 +20,14 @@ from linkwise.dynamics.forward_dynamics import acceleration
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.length_inertias import length_inertia_efforts, length_inertia_matrix
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
-from linkwise.dynamics.newton_euler import ZERO, add_spring_slopes, add_turning_coriolis, motor_friction_slope, upright_spin
+from linkwise.dynamics.newton_euler import (
+    ZERO,
+    add_spring_slopes,
+    add_turning_coriolis,
+    apply_wrenches,
+    motor_friction_slope,
+    upright_spin,
+)
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_bias_slope, spring_efforts, turning_rotors
 from linkwise.expr.derivative import derivative
@@ -153,25 +160,27 @@ def _at_acceleration(
 TABLES = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
 
 
-@looped("inverse_dynamics_derivatives", regrouped=True)
-def inverse_dynamics_derivatives_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
-    """By composite bodies in motion."""
-    effort_derivatives(sweeps, "qdd", *TABLES)
+@looped("inverse_dynamics_derivatives", regrouped=True, external=True)
+def inverse_dynamics_derivatives_in_steps(
+    sweeps: Sweeps, wrenches: bool = False, *, springs: bool = False, turning: bool = False
+) -> None:
+    """Compute the derivatives by composite bodies in motion."""
+    effort_derivatives(sweeps, "qdd", *TABLES, wrenches=wrenches)
     if springs:
         add_spring_slopes(sweeps, *TABLES[:2])
     if turning:
         add_turning_coriolis(sweeps, TABLES[1], slope=True)
 
 
-@looped("forward_dynamics_derivatives", regrouped=True)
+@looped("forward_dynamics_derivatives", regrouped=True, external=True)
 def forward_dynamics_derivatives_in_steps(
-    sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False
+    sweeps: Sweeps, wrenches: bool = False, *, rotors: bool = False, springs: bool = False, turning: bool = False
 ) -> None:
-    """Those of inverse dynamics at the acceleration there is, times the inverse of M (J. Carpentier, N. Mansard, 2018)."""
+    """Derivatives of inverse dynamics at the actual acceleration, times inverse(M) (J. Carpentier, N. Mansard, 2018)."""
     sweeps.temporary("acceleration", "nv")
     sweeps.temporary("M", "nv", "nv")
-    acceleration(sweeps, "acceleration", rotors=rotors, springs=springs, turning=turning)
-    effort_derivatives(sweeps, "acceleration", "dqdd_dq", "dqdd_dqd", "M")
+    acceleration(sweeps, "acceleration", rotors=rotors, wrenches=wrenches, springs=springs, turning=turning)
+    effort_derivatives(sweeps, "acceleration", "dqdd_dq", "dqdd_dqd", "M", wrenches=wrenches)
     if springs:
         add_spring_slopes(sweeps, "dqdd_dq", "dqdd_dqd")
     if turning:
@@ -179,13 +188,13 @@ def forward_dynamics_derivatives_in_steps(
     sweeps.solve("M", ("dqdd_dq", "negative solve"), ("dqdd_dqd", "negative solve"), ("dqdd_dtau", "inverse"))
 
 
-#: What steps of the joints do to the velocities and accelerations of what they carry: see `StepEffect`.
+#: Effects of joint steps on the velocities and accelerations of the bodies beyond: see `StepEffect`.
 STEPS = ("step velocity", "step acceleration", "step rate")
 
 
-def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: str) -> None:
-    """By composite bodies in motion (S. Singh, R. P. Russell, P. M. Wensing, 2022)."""
-    composites_in_motion(sweeps, qdd, -sweeps.constant("gravity"))
+def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: str, *, wrenches: bool = False) -> None:
+    """Compute the derivatives by composite bodies in motion (S. Singh, R. P. Russell, P. M. Wensing, 2022)."""
+    composites_in_motion(sweeps, qdd, -sweeps.constant("gravity"), wrenches=wrenches)
     steps = _Columns(by_q, by_qd, mass)
     sweeps.walk(steps.start, steps.visit)
     _add_spin(sweeps, by_q, by_qd)
@@ -193,10 +202,11 @@ def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: st
     sweeps.outward(lambda motor: motor.write(by_qd, [motor_friction_slope(motor)], "v v", add=True), "motors")
 
 
-def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False) -> None:
-    """Each body with all that it carries, taken as one: "composite" (4, 4), "momentum" W J (3, 4), and the "force" it takes.
+def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False, wrenches: bool = False) -> None:
+    """Composite body of each subtree: "composite" (4, 4), "momentum" W J (3, 4), and its "force".
 
     ``rise`` (3,) is the acceleration of the ground; with ``whole`` it gets the momentum and the force of everything.
+    Wrenches in the axes of links turn with their bodies, as the rest of the force does.
     """
 
     def outward(body: Row) -> None:
@@ -237,11 +247,13 @@ def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool =
     sweeps.outward(half_spin, "rotors")
     sweeps.outward(forced)
     sweeps.outward(loaded, "rotors")
+    if wrenches:
+        apply_wrenches(sweeps, "force", upright=True)
     sweeps.inward(inward)
 
 
 def column_forces(body: Row) -> list[tuple[Array, Array, Array]]:
-    """What bodies before each freedom of a joint feel (6,): per unit of its acceleration, of its velocity, and of a step."""
+    """Forces (6,) on the bodies before each freedom of a joint, per unit of its acceleration, velocity and position."""
     inertia, momentum, columns = body["composite"], body["momentum"], []
     effects = (body.read(name, "v .") for name in STEPS)
     for freedom, by_v, by_a, rate in zip(body.upright.freedoms, *effects, strict=True):
@@ -254,14 +266,14 @@ def column_forces(body: Row) -> list[tuple[Array, Array, Array]]:
 
 @dataclass(frozen=True)
 class _Columns:
-    """What is passed on for each column of the derivatives of efforts, and the arrays that it is written into."""
+    """States passed inward for the columns of effort derivatives, and the arrays to be filled."""
 
     by_q: str
     by_qd: str
     mass: str
 
     def start(self, body: Row) -> list[Array]:
-        """What is passed on for each column."""
+        """Initial state of each column."""
         states = []
         for freedom, (along, by_speed, by_step) in zip(body.upright.freedoms, column_forces(body), strict=True):
             turning = 2.0 * coriolis_transposed_times(body["momentum"], freedom.screw)
@@ -289,7 +301,7 @@ class _Columns:
 
 
 def _add_spin(sweeps: Sweeps, by_q: str, by_qd: str) -> None:
-    """What rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
+    """Add the exchange between rotors and carriers: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
 
     def start(rotor: Row) -> list[Array]:
         return [np.concatenate([upright_spin(rotor), cross(rotor.body["velocity"][3:], upright_spin(rotor))])]

@@ -81,7 +81,7 @@ def potential_energy(tree: Tree, q: Array) -> Any:
 
 @looped("potential_energy", moment=True)
 def potential_energy_in_steps(sweeps: Sweeps, *, springs: bool = False) -> None:
-    """-m g'c of all bodies and of what the ground holds, and that of springs on joints."""
+    """Compute -m g'c of all bodies and of the ground, plus the energy of springs on joints."""
     first_moments(sweeps)
     gravity = sweeps.constant("gravity")
     sweeps.outward(lambda frame: frame.write("U", -(gravity @ frame.ground["moment"][:3])), "frames")

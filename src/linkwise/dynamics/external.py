@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import OPTION_VALUES, algorithm, kernel_of
+from linkwise.dynamics.newton_euler import apply_wrenches
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -19,12 +20,13 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import on_body
 from linkwise.spatial.validation import choice, common_batch, vectors
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 
 #: The axes and the reference point of a wrench: those of its frame; the world's, about the frame's origin; the
 #: world's, about the world origin.
 AXES = ("body", "world", "spatial")
 
-#: Which frame each wrench acts on, a link by its index, and its axes; None for one wrench on the tool, in its axes.
+#: Frame of each wrench, a link by its index, and its axes; None for one wrench on the tool, in its axes.
 Wrenches = tuple[tuple[int | str, str], ...] | None
 
 #: Frames with the wrenches (6,) that act on them, about their origins and in their axes.
@@ -129,7 +131,7 @@ class LinkWrenches:
         object.__setattr__(self, "wrenches", values)
 
 
-#: What methods take: a wrench on the tool, in its axes, or wrenches by link.
+#: Accepted forms of wrenches: one on the tool, in its axes, or one per link.
 External: TypeAlias = npt.ArrayLike | Wrench | LinkWrenches | Mapping[str, npt.ArrayLike | Wrench]
 
 
@@ -156,7 +158,7 @@ def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
 
 
 def loaded_kernel(tree: Tree, name: str, external: External | None, suffix: str = "") -> Callable[..., Any]:
-    """The kernel of an algorithm over states, or of its variant under wrenches, which are held."""
+    """Kernel of an algorithm over states, or of its variant with wrenches, whose arguments are bound."""
     if external is None:
         return kernel_of(tree, name + suffix)
     options, values = wrench_arguments(external)
@@ -197,7 +199,7 @@ def _wrench(name: Any, value: Any) -> Wrench:
 
 
 def wrench_frames(tree: Tree, wrenches: Any) -> Wrenches:
-    """The option `wrenches` with links by their index; the name of axes stands for one on each link."""
+    """Convert the links of the option `wrenches` to indices; a name of axes alone means one on each link."""
     if wrenches is None:
         return None
     if isinstance(wrenches, str):
@@ -216,7 +218,7 @@ OPTION_VALUES["wrenches"] = wrench_frames
 
 
 def wrenches_on_frames(tree: Tree, q: Array, external: Array, wrenches: Wrenches) -> Iterator[tuple[int | str, Array]]:
-    """Each frame with its wrench (6,) about its origin, in its axes."""
+    """Yield each frame with its wrench (6,) about its origin, in its axes."""
     if wrenches is None:
         yield TOOL, external
         return
@@ -230,7 +232,7 @@ def wrenches_on_frames(tree: Tree, q: Array, external: Array, wrenches: Wrenches
 
 
 def wrenches_on_bodies(bodies: Bodies, loads: Loads) -> dict[int, Array]:
-    """The sum of the wrenches (6,) on each body about its origin; what acts on the ground is left out."""
+    """Sum of the wrenches (6,) on each body about its origin, without those on the ground."""
     total: dict[int, Array] = {}
     for frame, wrench in loads:
         body, t = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
@@ -241,7 +243,7 @@ def wrenches_on_bodies(bodies: Bodies, loads: Loads) -> dict[int, Array]:
 
 @algorithm(inputs={"q": "nq", "external": "W 6"}, outputs={"tau": "nv"})
 def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenches = None) -> Array:
-    """What wrenches on links do at the joints (nv,), the sum of J' w: the principle of virtual work.
+    """Joint efforts (nv,) of wrenches on links, the sum of J' w: the principle of virtual work.
 
     A wrench on the tool at its origin, in tool axes, unless `wrenches` says where they act.
 
@@ -256,3 +258,19 @@ def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenche
     for frame, wrench in wrenches_on_frames(tree, q, external, wrenches):
         total = total + jacobian(tree, q, link=frame, frame="body").T @ wrench
     return total
+
+
+@looped("external_efforts")
+def external_efforts_in_steps(sweeps: Sweeps) -> None:
+    """Sum the wrenches on the bodies that each joint carries."""
+
+    def outward(body: Row) -> None:
+        body["force"] = np.zeros(6)
+
+    def inward(body: Row) -> None:
+        body.write("tau", [-(freedom.screw @ body["force"]) for freedom in body.joint.freedoms], "v")
+        body.parent.add("force", body.joint.force_to_parent(body["force"]))
+
+    sweeps.outward(outward)
+    apply_wrenches(sweeps, "force")
+    sweeps.inward(inward)

@@ -1,4 +1,4 @@
-"""Forward dynamics: accelerations under given efforts, by the articulated-body algorithm or the mass matrix."""
+"""Forward dynamics: accelerations under efforts, by the articulated-body algorithm or the mass matrix."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from linkwise.sweeps.unrolled import UnrolledSweeps
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """What the recursion keeps of one joint.
+    """Quantities of one joint that the recursion keeps.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def articulated_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, le
 def articulated_joint(
     joint: JointTransform, inertia: Array, reflected: Sequence[float], left: Array, held: Array
 ) -> ArticulatedJoint:
-    """U, D and what is left of the effort at one joint."""
+    """U, D and the remaining effort of one joint."""
     freedoms = joint.freedoms
     response = np.stack([inertia @ freedom.screw for freedom in freedoms], axis=1)
     block = np.array([[f.screw @ response[:, j] for j in range(len(freedoms))] for f in freedoms], dtype=object)
@@ -87,7 +87,7 @@ def articulated_joint(
 
 
 def carried_inertia(inertia: Array, joint: ArticulatedJoint) -> Array:
-    """P - U D^-1 U': what the parent feels of an articulated body whose joint is free; its lower half is its upper one."""
+    """P - U D^-1 U': inertia of an articulated body with free joint at the parent; the matrix is exactly symmetric."""
     solved = [joint.pivot.solve(row) for row in joint.response]
     result = np.empty((6, 6), dtype=object)
     for i in range(6):

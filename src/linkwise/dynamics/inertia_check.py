@@ -1,4 +1,4 @@
-"""Whether a mechanism has the inertia that forward dynamics divides by."""
+"""Check that a mechanism has the inertia by which forward dynamics divides."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from linkwise.spatial.scalar import FloatArray
 #: Random configurations; at all of them the inertia of a joint that moves something is positive.
 TRIALS = 3
 
-#: Below this part of what was added up in it, a pivot of M is rounding.
+#: A pivot of M below this part of its terms is rounding.
 LEAST = 1e-13
 
 #: From so many velocities on M comes from a kernel.
 MANY = 64
 
-#: How often numbers for symbols are drawn before it is left open whether there is inertia.
+#: Number of random substitutions before the inertia is left undecided.
 DRAWS = 32
 
 
@@ -57,7 +57,7 @@ def _find_inertia(tree: Tree) -> None:
 
 
 def _pivots(matrix: FloatArray) -> FloatArray:
-    """What is left of the diagonal (..., n) when all before is eliminated; NaN where one is not positive."""
+    """Pivots (..., n) of Gaussian elimination; NaN if one is not positive."""
     try:
         return np.asarray(np.square(np.diagonal(np.linalg.cholesky(matrix), axis1=-2, axis2=-1)))
     except np.linalg.LinAlgError:
@@ -65,7 +65,7 @@ def _pivots(matrix: FloatArray) -> FloatArray:
 
 
 def _every_body_has_inertia(tree: Tree) -> bool:
-    """Whether each body moves some inertia of its own, or that of the body that the next parts of its joint move.
+    """True if each body has inertia about its joint, or moves with the body of its joint's next part that has.
 
     Then a pivot is no less than the smallest moment of inertia of its body about its centre of mass, or than its mass; of
     parts of a joint, than without all that their body carries. What adds up to it is no more than if all mass were at the
@@ -119,7 +119,7 @@ def _mass_matrix(tree: Tree, q: FloatArray) -> FloatArray:
 
 
 def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:
-    """The mechanism with random numbers for its symbols: an inertia that is there for these is there for nearly all.
+    """Replace symbols by random numbers: an inertia that exists for these exists for almost all values.
 
     What is made of symbols may have to be positive, as the inertia of a motor; None where no numbers are found for it.
     """
@@ -137,7 +137,7 @@ def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:
 
 
 def _summed(tree: Tree, q: FloatArray) -> FloatArray:
-    """The sizes (nv,) of what adds up to each pivot: mass and moments, about the joint's origin, of all that it carries."""
+    """Scale (nv,) of each pivot: mass and moments of the subtree about the joint's origin."""
     if tree.coupled:
         couplings = coupling(tree)
         return np.asarray(

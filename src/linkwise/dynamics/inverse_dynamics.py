@@ -46,7 +46,7 @@ X, Y, Z = range(3)
 
 @dataclass(frozen=True)
 class RecursionPlan:
-    """Which of several equal formulas saves operations.
+    """Choice among equal formulas by operations.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class RecursionPlan:
 
 
 def turned(body: Body, joint: JointTransform, parent: Turning, rate: Any, rise: Any, plan: RecursionPlan) -> Turning:
-    """From the parent's, with the joint's speed and acceleration."""
+    """Rotational motion from the parent's, with the joint's velocity and acceleration."""
     fixed, asked = joint.fixed, plan.alpha
     if not body.turn and joint.planar is None:
         result = turned_freely(fixed.T @ parent.omega, fixed.T @ parent.alpha)
@@ -111,7 +111,7 @@ def plans(bodies: Bodies, joints: Sequence[JointTransform]) -> list[RecursionPla
 
 
 def _known(body: Body, joint: JointTransform, levers: Sequence[Array]) -> bool:
-    """Whether U_zz is an element of the parent's U that moves something there: a first moment, or the next joint."""
+    """True if U_zz is an element of the parent's U that acts there on a first moment, or on the next joint."""
     if body.parent < 0 or joint.planar is None or not permutes(joint.fixed):
         return False
     along = next(i for i in range(3) if not is_zero(joint.fixed[i, Z]))
@@ -119,7 +119,7 @@ def _known(body: Body, joint: JointTransform, levers: Sequence[Array]) -> bool:
 
 
 def permutes(rotation: Array) -> bool:
-    """Whether a rotation is known to do no more than exchange axes and turn them round."""
+    """True if a rotation is known to be a signed permutation of axes."""
     return sum(is_zero(value) for value in rotation.flat) == 6
 
 
@@ -127,7 +127,7 @@ def permutes(rotation: Array) -> bool:
 def inverse_dynamics(
     tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
 ) -> Array:
-    """Return tau (nv,): what the motors must supply, links, gravity, rotors, friction and springs counted.
+    """Return tau (nv,): efforts of the motors, with links, gravity, rotors, friction and springs.
 
     J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in
     body frames, with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see
@@ -148,7 +148,7 @@ def inverse_dynamics(
 
 
 def _of_joints(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
-    """What motors and springs take (nv,)."""
+    """Efforts of motors and springs (nv,)."""
     efforts = motor_effort(tree, qd, qdd)
     if tree.has_length_inertias:
         efforts = efforts + length_inertia_efforts(tree, q, qd, qdd)
@@ -157,7 +157,7 @@ def _of_joints(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
 
 @dataclass
 class BodyState:
-    """How one body sits on its parent, its motion in its own axes, and what acts on it.
+    """Joint of one body, its motion in its own axes, and the forces on it.
 
     ``accel``: acceleration of the origin less gravity; ``force``, ``moment``: received from the parent, at the origin;
     ``path``: steps on the parent towards the origin, with the force on the point mass at the end of each;
@@ -184,7 +184,7 @@ def recursion(tree: Tree, bodies: Bodies, q: Array, qd: Array, qdd: Array, loads
 
 
 def recursion_of_points(tree: Tree, points: PointMasses, q: Array, qd: Array, qdd: Array, loads: Loads = ()) -> Array:
-    """The same of bodies from which point masses were taken out."""
+    """Recursion on bodies with separated point masses."""
     bodies, joints = carried_axes(points.built, q, frames=bool(loads))
     states = _outward(tree, bodies, joints, points.ways, q, qd, qdd)
     for k, wrench in wrenches_on_bodies(bodies, loads).items():
@@ -251,14 +251,14 @@ def _general(joint: JointTransform, parent: Turning, carried: Array, qd: Array, 
 
 
 def _sliding(body: Body, turning: Turning, q: Array, qd: Array, qdd: Array) -> Array:
-    """What sliding along z adds to the acceleration of the origin."""
+    """Acceleration of the origin by sliding along z."""
     slide, speed, rise = (body.pitch * value for value in (q[body.position], qd[body.speed], qdd[body.speed]))
     x, y, _ = turning.omega
     return np.asarray(turning.spin[:, 2] * slide + np.array([y * (2.0 * speed), x * (-2.0 * speed), rise]))
 
 
 def _inward(state: BodyState, parent: BodyState) -> None:
-    """Pass on to the parent what the body receives from it, and what point masses on the way to it need."""
+    """Pass the forces of the body and of the point masses before it on to the parent."""
     rotation = state.joint.rotation
     force, moment = rotation @ state.force, rotation @ state.moment
     moment = moment + cross(state.remainder + state.joint.fixed @ state.joint.slide, force)
@@ -270,7 +270,7 @@ def _inward(state: BodyState, parent: BodyState) -> None:
 
 @algorithm(inputs={"q": "nq"}, outputs={"tau": "nv"}, open_only=True)
 def gravity_torque(tree: Tree, q: Array) -> Array:
-    """Efforts g (nv,) that hold the mechanism at rest, by the Newton-Euler recursion without speeds.
+    """Efforts g (nv,) that balance the mechanism at rest, by the Newton-Euler recursion without velocities.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def friction_torque(tree: Tree, qd: Array) -> Array:
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"tau": "nv"})
 def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
-    """What springs, dampers and end stops take (nv,), which the motors must supply: see `linkwise.Spring`.
+    """Efforts (nv,) of springs, dampers and end stops, which the motors must supply: see `linkwise.Spring`.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
     return recursions.spring_efforts(tree, q, qd)
 
 
-#: The coordinates of a base that stands where its frame is.
+#: Coordinates of a base at its reference frame.
 AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 

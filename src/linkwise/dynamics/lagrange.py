@@ -119,7 +119,7 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
     for inertia, pose in _masses(tree, poses):
         rate = _rate(tree, pose, q, qd)
         upper = np.array([[inertia[i, j] * (0.5, 1.0)[j > i] if j >= i else 0.0 for j in range(4)] for i in range(4)])
-        kinetic = kinetic + sum(row @ (upper @ row) for row in rate)  # J is symmetric: each product is taken once
+        kinetic = kinetic + sum(row @ (upper @ row) for row in rate)  # J is symmetric: each product is computed once
         moment = moment + pose @ inertia[:, 3]
     for drive, ratio in zip(tree.drives, tree.drive_ratios, strict=True):
         speed = ratio * qd[tree.nv - tree.n + drive.coordinate]
@@ -139,7 +139,7 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
 
 
 def _motion(tree: Tree, q: Sequence[Any], qd: Sequence[Any]) -> list[Any]:
-    """Dq/dt (nq,): qd itself, but for what has a quaternion."""
+    """Derivative dq/dt (nq,): qd itself, except for quaternions."""
     return list(configuration_rate(tree, np.array(q, dtype=object), np.array(qd, dtype=object)))
 
 
@@ -164,7 +164,7 @@ def _rate(tree: Tree, pose: Array, q: Sequence[Any], qd: Sequence[Any]) -> Array
 
 
 def _masses(tree: Tree, poses: dict[int, Array]) -> Iterator[tuple[Array, Array]]:
-    """Pseudo-inertia (4, 4) of all that has mass, and the pose in whose axes it stands."""
+    """Pseudo-inertia (4, 4) of all bodies with mass, and the pose of its axes."""
     bodies: list[tuple[Inertia, Array]] = [(link.body, poses[k]) for k, link in enumerate(tree.links)]
     bodies += [(drive.motor.locked, poses[drive.carrier]) for drive in tree.drives if drive.carrier is not None]
     bodies.append((tree.payload, np.asarray(poses[tree.tool_index] @ tree.tool)))

@@ -22,13 +22,13 @@ from linkwise.spatial.scalar import Array, blank
 
 
 def length_inertia_matrix(tree: Tree, q: Array) -> Array:
-    """The sum (nv, nv) of a c c': what lengths add to the mass matrix."""
+    """Sum (nv, nv) of a c c': contribution of lengths to the mass matrix."""
     slopes, scaled = _slopes(tree, q)
     return np.asarray(scaled.T @ slopes)
 
 
 def length_inertia_coriolis(tree: Tree, q: Array, qd: Array) -> Array:
-    """The sum (nv, nv) of a c (dc/dt)', in Christoffel form: what lengths add to the Coriolis matrix."""
+    """Sum (nv, nv) of a c (dc/dt)', in Christoffel form: contribution of lengths to the Coriolis matrix."""
     return np.asarray(_slopes(tree, q)[1].T @ _rates(tree, q, qd))
 
 

@@ -121,7 +121,7 @@ def linearize(
 
 
 def _closed_linearization(tree: Tree, q: Any, qd: Any, tau: Any, external: External | None, driven: Any) -> Linearization:
-    """With loops, of the driven coordinates; arrays of NumPy."""
+    """Linearization in the driven coordinates of closed loops; NumPy arrays."""
     at = vectors("linearize: q", q, tree.nq)
     motions = driven_motions(tree, at, driven, "linearize")
     still = np.zeros((*at.shape[:-1], tree.nv))

@@ -41,7 +41,7 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
 
 
 def composite_mass_matrix(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform]) -> Array:
-    """M (nv, nv) of bodies whose joint transforms are known."""
+    """M (nv, nv) of bodies with known joint transforms."""
     sweeps = UnrolledSweeps(MechanismRows(tree, bodies), joints)
     sweeps.temporary("M", "nv", "nv")
     composite_bodies(sweeps, "M")
@@ -79,7 +79,7 @@ def composite_bodies(sweeps: Sweeps, mass: str) -> None:
 
 
 def add_rotors(sweeps: Sweeps, mass: str) -> None:
-    """G^2 Jm on the diagonal, and what a spinning rotor and its turning carrier exchange, G Jm s beside it."""
+    """Add G^2 Jm on the diagonal, and G Jm s of the exchange between a spinning rotor and its rotating carrier."""
 
     def exchanged(at: str) -> None:
         def visit(body: Row, couple: Array, same: bool) -> Array:

@@ -24,7 +24,7 @@ ZERO = np.zeros(3)
 
 @dataclass(frozen=True)
 class Turning:
-    """How one body turns, in its axes.
+    """Rotational motion of one body, in its axes.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Turning:
 
 
 def turned_freely(omega: Array, alpha: Array) -> Turning:
-    """From angular velocity and acceleration."""
+    """Build it from angular velocity and acceleration."""
     x, y, z = omega
     xx, yy, zz, xy, yz, xz = x * x, y * y, z * z, x * y, y * z, x * z
     spin = [
@@ -98,7 +98,7 @@ def newton_euler(
 
 
 def resting(sweeps: Sweeps) -> None:
-    """The ground, which accelerates upward by what gravity would pull."""
+    """Set the motion of the ground, which accelerates upward instead of gravity."""
     sweeps.ground(omega=ZERO, alpha=ZERO, accel=-sweeps.constant("gravity"))
 
 
@@ -122,7 +122,7 @@ def move(body: Row, *, moving: bool = True, accelerating: bool = True) -> None:
 
 
 def _carried(joint: JointTransform, omega: Array, alpha: Array, accel: Array) -> Array:
-    """Acceleration (3,) of a joint's moved end in its axes, while the joint stands still, from how the parent moves."""
+    """Acceleration (3,) of a joint's moved end in its axes at constant joint position, from the motion of the parent."""
     if any_nonzero(joint.shift):
         return joint.vector_from_parent(accel + turned_freely(omega, alpha).spin @ joint.origin)
     omega, alpha, accel = (joint.fixed.T @ vector for vector in (omega, alpha, accel))
@@ -146,7 +146,7 @@ def moving(body: Row) -> Array:
 
 
 def apply_wrenches(sweeps: Sweeps, force: str, *, upright: bool = False) -> None:
-    """Take the wrenches from outside off what the bodies need, in their own axes or in those that are `upright`."""
+    """Subtract external wrenches from the forces on the bodies, in their own axes or in those that are `upright`."""
 
     def outward(row: Row) -> None:
         wrench, arm = row.read("external"), row.pose[:3, 3]
@@ -184,7 +184,7 @@ def motor_friction(motor: Row) -> Any:
 
 
 def motor_friction_slope(motor: Row) -> Any:
-    """Its derivative by the speed: see `linkwise.dynamics.recursions.friction_slope`."""
+    """Its derivative by the speed."""
     speed, width = motor.read("qd", "v")[0], motor.number("width")[()]
     square = speed * speed + select(width, width * width, 1.0)
     viscous, coulomb, asymmetry = (motor.number(name)[()] for name in ("viscous", "coulomb", "asymmetry"))
@@ -228,7 +228,7 @@ def measure_lengths(sweeps: Sweeps, *, rates: bool = True) -> None:
 
 
 def add_spring_efforts(sweeps: Sweeps, array: str, sense: float = 1.0) -> None:
-    """Add what springs take to an array (nv,), or take it off."""
+    """Add the efforts of springs to an array (nv,), or subtract them."""
 
     def outward(row: Row) -> None:
         element = element_of(row)
@@ -243,7 +243,7 @@ def add_spring_efforts(sweeps: Sweeps, array: str, sense: float = 1.0) -> None:
 
 
 def add_spring_energy(sweeps: Sweeps, array: str) -> None:
-    """Add what is stored in springs to an array of one number."""
+    """Add the energy of springs to an array of one number."""
     measure_lengths(sweeps, rates=False)
     _first_rows(sweeps, lambda row, element: row.write(array, element.energy(row["length"][0]), add=True))
 

@@ -1,4 +1,4 @@
-"""What inertia a tool, or any link, shows to what pushes it."""
+"""Operational-space dynamics of a tool or link frame."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str =
 
 
 def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all") -> FloatArray:
-    """Return the operational-space inertia (..., k, k) from its inverse (..., 6, 6), in the directions asked for.
+    """Return the operational-space inertia (..., k, k) from its inverse (..., 6, 6), in the selected directions.
 
     In a direction in which the frame cannot accelerate, at a singular position, its inertia is unbounded; there the
     result is the pseudo-inverse and has zero. What is singular is decided with each row and column scaled to one, so that
@@ -93,7 +93,7 @@ def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all
 
 @dataclass(frozen=True)
 class OperationalSpace:
-    """The dynamics of a frame: F = inertia a + coriolis + gravity, and how forces and joint motions divide.
+    """The dynamics of a frame: F = inertia a + coriolis + gravity, and the division of forces and joint motions.
 
     O. Khatib, 1987 (see `inverse_operational_space_inertia`); k is the number of directions asked for.
 
@@ -132,7 +132,7 @@ def operational_space_dynamics(
     frame: str = "world",
     mask: npt.ArrayLike = "all",
 ) -> OperationalSpace:
-    """Return the dynamics of a frame in the directions asked for: see `OperationalSpace`.
+    """Return the dynamics of a frame in the selected directions: see `OperationalSpace`.
 
     At a singular position it is that of the directions in which the frame can accelerate. With loops N inverse(N' M N) N'
     takes the place of inverse(M), N the motions that they allow: their forces are counted, and the state must close them.
@@ -200,7 +200,7 @@ def _response(tree: Tree, q: npt.ArrayLike, name: str) -> FloatArray:
 def _closed_dynamics(
     tree: Tree, q: npt.ArrayLike, qd: npt.ArrayLike, rows: list[int], options: dict[str, Any]
 ) -> OperationalSpace:
-    """With loops; arrays of NumPy. Without forces they accelerate by the part of any solution that moves no inertia."""
+    """Dynamics with closed loops, NumPy arrays; the free acceleration is the part of any solution that moves no inertia."""
     name, open_tree = "operational_space_dynamics", cut_open(tree)
     response, speeds = _response(tree, q, name), vectors(f"{name}: qd", qd, tree.nv)
     closed_rates(tree, freedom_at(tree, q, name), q, name, qd=speeds)
@@ -223,7 +223,7 @@ def _closed_dynamics(
 def dynamic_manipulability(
     tree: Tree, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
 ) -> FloatArray:
-    """Return how easily a frame is accelerated (...,): of the singular values of J inverse(M), or of its inertia.
+    """Return the dynamic manipulability of a frame (...,) from the singular values of J inverse(M), or of its inertia.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def dynamic_manipulability(
 
 
 def _inertia(numpy: Any, inverse: Any, rows: list[int]) -> Any:
-    """The inverse of positive semidefinite matrices (..., 6, 6), in some rows, or where there is none the pseudo-inverse."""
+    """Inverse of positive semidefinite matrices (..., 6, 6), in some rows; the pseudo-inverse where it is singular."""
     matrix = inverse[..., rows, :][..., rows]
     known = numpy.isfinite(matrix).all(axis=(-2, -1))[..., None, None]
     matrix, unit = numpy.where(known, matrix, 0.0), _identity(numpy, matrix)

@@ -1,4 +1,4 @@
-"""Dynamics along a path: what of the efforts is proportional to acceleration, to squared speed, and to neither."""
+"""Dynamics along a path: coefficients of the efforts for acceleration, squared velocity, and a constant."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ def path_drag(tree: Tree, q: Array, dq: Array, speed: Array) -> tuple[Array, Arr
 @algorithm(
     inputs={"q": "nq", "dq": "nv", "ddq": "nv", "acceleration": "", "speed": "", "tau_max": "nv"},
     outputs={"share": "nv"},
+    spread=False,
     open_only=True,
 )
 def path_effort_shares(

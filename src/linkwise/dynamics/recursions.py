@@ -27,7 +27,7 @@ def summed_inward(
     values: Sequence[Array],
     to_parent: Callable[[JointTransform, Array], Array],
 ) -> list[Array]:
-    """Of each body its own value and those of all bodies that it carries, each brought to the parent on the way."""
+    """Sum values over the subtree of each body, transforming them to the parent on the way."""
     total = list(values)
     for k in reversed(range(len(total))):
         parent = bodies.bodies[k].parent
@@ -42,13 +42,13 @@ def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list
 
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
-    """G^2 Jm qdd + friction (nv,) of all motors, and what turns the momenta of those at joints with quaternions."""
+    """G^2 Jm qdd + friction (nv,) of all motors, and the gyroscopic effort of those at joints with quaternions."""
     rotors = np.array(reflected_inertias(tree), dtype=object) * qdd
     return np.asarray(rotors + friction(tree, qd) + rotor_bias(tree, qd))
 
 
 def reflected_inertias(tree: Tree) -> list[float]:
-    """Reflected rotor inertia G^2 Jm of each velocity (nv), kg m2; 0 where there is no motor."""
+    """Reflected rotor inertia G^2 Jm of each velocity (nv,), kg m2; 0 without a motor."""
     inertias = [0.0] * tree.nv
     for drive in tree.drives:
         inertias[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_inertia
@@ -56,13 +56,13 @@ def reflected_inertias(tree: Tree) -> list[float]:
 
 
 def rotor_bias(tree: Tree, qd: Array, reflected: Sequence[Any] | None = None) -> Array:
-    """What turns the momenta of rotors at joints with quaternions (nv,): see `rotor_coriolis`; zeros without any."""
+    """Gyroscopic efforts of rotors at joints with quaternions (nv,): see `rotor_coriolis`; zeros if there are none."""
     turns = turning_rotors(tree, reflected)
     return np.asarray(rotor_coriolis(tree, qd, reflected) @ qd) if turns else blank(tree.nv)
 
 
 def turning_rotors(tree: Tree, reflected: Sequence[Any] | None = None) -> list[ManifoldJoint]:
-    """The joints with quaternions whose motors have momenta that turn: not where three turns alone have one number."""
+    """Joints with quaternions whose motors have rotating momenta, except where three rotations alone share one inertia."""
     reflected = reflected_inertias(tree) if reflected is None else reflected
     results = []
     for at in tree.manifold_joints:
@@ -124,7 +124,7 @@ def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
 
 
 def spring_energy(tree: Tree, q: Array) -> Any:
-    """What is stored in springs and end stops, J."""
+    """Energy of springs and end stops, J."""
     total: Any = 0.0
     for term in tree.force_terms:
         length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
@@ -139,7 +139,7 @@ def spring_energy(tree: Tree, q: Array) -> Any:
 
 
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:
-    """What an element on no coordinates takes (nv,): its tension times the derivative of its length, or of its energy."""
+    """Effort (nv,) of an element along a length: its tension times the derivative of the length, or of its energy."""
     if isinstance(element, LinearSpringDamper) and element.is_linear:
         gap, _, rates = loop_seen(tree, element.segments[0], q)
         return np.asarray(element.stiffness * (gap @ rates[:3]))
@@ -187,18 +187,3 @@ def joint_friction(motor: Motor, speed: Any) -> Any:
         if any_nonzero(positive + negative):
             total = total + 0.5 * (positive + negative) * abs(s)
     return total
-
-
-def friction_slope(tree: Tree, qd: Array) -> list[Any]:
-    """Derivatives (nv) of friction by velocity, N m s/rad; Coulomb friction without a transition speed adds nothing."""
-    slope: list[Any] = [0.0] * tree.nv
-    for drive in tree.drives:
-        motor, k = drive.motor, tree.nv - tree.n + drive.coordinate
-        slope[k] = slope[k] + motor.reflected_viscous
-        width = motor.joint_transition_speed
-        if any_nonzero(motor.coulomb) and any_nonzero(width):
-            positive, negative = motor.reflected_coulomb
-            square = qd[k] * qd[k] + width * width
-            of_sign = width * width / (square * root(square))
-            slope[k] = slope[k] + 0.5 * of_sign * (positive - negative + (positive + negative) * sign(qd[k]))
-    return slope

@@ -120,7 +120,7 @@ def forward_dynamics_hessian_product(
 def _second_derivatives(
     tree: Tree, first: Callable[[Array, Array], tuple[Array, Array, Array]], q: Array, qd: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Of the first derivatives by q, qd and a third quantity: by q and q, q and qd, qd and qd, and the third and q."""
+    """Derivatives of first derivatives by q, qd and a third quantity: q and q, q and qd, qd and qd, and the third and q."""
     return (
         tangent_derivative(tree, lambda x: first(x, qd)[0], q),
         derivative_by_vector(lambda x: first(q, x)[0], qd),

@@ -25,7 +25,7 @@ from linkwise.spatial.validation import common_batch, vectors
 #: Greatest number of steps of a search for an equilibrium.
 STEPS = 200
 
-#: Share of the greatest eigenvalue below which one counts as zero: what rounding leaves of it.
+#: Relative threshold of zero eigenvalues, by rounding.
 NEUTRAL = 1e-12
 
 #: Up to this the squares of stiffnesses are as good as none.
@@ -34,7 +34,7 @@ TINY = 1e-200
 #: No joint moves further in one step, rad or m.
 LONGEST = 0.5
 
-#: Steps of a fall, where that search stood still; curvatures below this share of the greatest count as that.
+#: Steps of a descent after that search has stalled; curvatures below this share of the greatest are raised to it.
 FALLS, FLAT = 100, 1e-3
 
 
@@ -70,7 +70,7 @@ class StaticEquilibrium:
     neutral: npt.NDArray[np.bool_]
 
 
-#: What each field of an equilibrium holds.
+#: Types of the fields of an equilibrium.
 KINDS = {"q": "float64", "success": "bool", "residual": "float64", "stable": "bool", "neutral": "bool"}
 
 
@@ -126,7 +126,7 @@ def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str,
 
 
 def _graph_rows(tree: Tree, **_: Any) -> dict[str, GraphOutput]:
-    """What an equilibrium has in graphs of `torch.compile`."""
+    """Output declarations of an equilibrium in graphs of `torch.compile`."""
     shapes = dict.fromkeys(KINDS, ()) | {"q": (tree.nq,)}
     return {name: GraphOutput(shape, KINDS[name], name == "q") for name, shape in shapes.items()}
 
@@ -216,7 +216,7 @@ def _closed(tree: Tree, q: FloatArray) -> FloatArray:
 
 
 class _OpenRest:
-    """What keeps configurations (..., nq) of a tree from rest."""
+    """Imbalance of configurations (..., nq) of a tree."""
 
     def __init__(self, tree: Tree, held: FloatArray, external: External | None) -> None:
         self.tree, self.held, self.still = tree, held, np.zeros(tree.nv)
@@ -224,13 +224,13 @@ class _OpenRest:
         self.derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
 
     def missing(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Efforts (..., nv) that are missing, and the greatest (...,) of what they consist of."""
+        """Missing efforts (..., nv), and the magnitude (...,) of their largest term."""
         needed = self.efforts(q, self.still, self.still)
         size = np.maximum(np.abs(needed).max(axis=-1, initial=0.0), np.abs(self.held).max(axis=-1, initial=0.0))
         return needed - self.held, size
 
     def stiffness(self, q: FloatArray) -> FloatArray:
-        """How what is missing changes with small motions (..., nv, nv)."""
+        """Derivative (..., nv, nv) of the missing efforts by small motions."""
         return np.asarray(self.derivatives(q, self.still, self.still)[0])
 
     def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
@@ -242,7 +242,7 @@ class _ClosedRest(_OpenRest):
     """The same for one closed configuration (nq,), along the m motions that its loops allow, in `LoopFreedom.units`."""
 
     def missing(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Efforts (m,) that are missing, infinite where the loops are open or singular, and the greatest of all."""
+        """Missing efforts (m,), infinite if the loops are open or singular, and the magnitude of the largest term."""
         try:
             free = freedom_at(self.tree, q, "static_equilibrium")
         except ArgumentError:
@@ -251,7 +251,7 @@ class _ClosedRest(_OpenRest):
         return (free.units * needed) @ free.basis, size * free.units.max(initial=0.0)
 
     def stiffness(self, q: FloatArray) -> FloatArray:
-        """How what is missing changes with these motions (m, m): the forces of the loops turn with the links."""
+        """Derivative (m, m) of the missing efforts by these motions: the forces of the loops rotate with the links."""
         free = freedom_at(self.tree, q, "static_equilibrium")
         needed, chosen = super().missing(q)[0] * free.units, list(free.closing.rows)
         forces = np.zeros(len(free.closing.sizes))
@@ -284,7 +284,7 @@ def _search(equations: _OpenRest, q: FloatArray, tolerance: float) -> StaticEqui
 
 
 def _fallen(equations: _OpenRest, q: FloatArray) -> FloatArray:
-    """Configurations some way down, by Newton steps with the absolute curvatures, which no maximum and no saddle attracts.
+    """Descend from configurations by Newton steps with absolute curvatures, which avoid maxima and saddles.
 
     Y. Dauphin, R. Pascanu et al., "Identifying and attacking the saddle point problem in high-dimensional non-convex
     optimization", NeurIPS 2014.

@@ -26,8 +26,8 @@ CLOSED_FORMS = ("minimal", "multipliers")
 #: Loops that the minimal form takes: each multiplies the length of the next one's velocity ratios.
 MOST_LOOPS = 2
 
-#: Closed states at which equations are compared with the kernels: the least singular value of the closure Jacobian that
-#: counts is more than this share of the greatest.
+#: Closed states at which equations are compared with the kernels: the least significant singular value of the closure
+#: Jacobian is more than this share of the greatest.
 STATES, REGULAR = 4, 1e-2
 
 
@@ -100,7 +100,7 @@ class MultiplierEquations(Equations):
 
     @cached_property
     def tau(self) -> Any:
-        """M qdd + C qd + g + friction - J' lambda (nv, 1): what the motors must supply."""
+        """M qdd + C qd + g + friction - J' lambda (nv, 1): efforts of the motors."""
         sympy = sympy_module()
         return sympy.ImmutableDenseMatrix(super().tau - self.J.T * self.multipliers)
 
@@ -143,7 +143,7 @@ class MultiplierEquations(Equations):
         return super()._heading() + r" + J(q)^T \lambda, \quad J(q)\,\ddot{q} + b(q, \dot{q}) = 0"
 
     def _entries(self) -> list[tuple[str, Any]]:
-        """What stands left and right of each equation."""
+        """Left and right side of each equation."""
         shape = [(i, j) for i in range(self.J.rows) for j in range(self.J.cols)]
         closures = [(f"J_{{{i + 1}{',' if self.J.cols > 9 else ''}{j + 1}}}", self.J[i, j]) for i, j in shape]
         return [*super()._entries(), *closures, *((f"b_{{{i + 1}}}", self.bias[i]) for i in range(self.J.rows))]
@@ -211,14 +211,14 @@ class MinimalEquations(MultiplierEquations):
         self._passive = [names.index(name) for name in self._modes.passive]
 
     def _first_mode(self) -> int:
-        """That of the closed position next to zero, or where it is a toggle, of another closed one."""
+        """Assembly mode of the closed position nearest to zero, or if that is a toggle, of another closed one."""
         others = closed_samples(closing(self.mechanism))
         modes = self._modes.mode(np.vstack([self._linkage.q0, *others]))
         return int(modes[np.argmax(modes >= 0)])
 
     @property
     def qd(self) -> Any:
-        """Driven speeds (m, 1)."""
+        """Driven velocities (m, 1)."""
         return self._columns["qd"][self._driven, :]
 
     @property
@@ -272,7 +272,7 @@ class MinimalEquations(MultiplierEquations):
 
     @cached_property
     def springs(self) -> Any:
-        """What springs, dampers and end stops take, as the driven coordinates feel it (m, 1)."""
+        """Efforts of springs, dampers and end stops at the driven coordinates (m, 1)."""
         return self._reduced(self._at_driven_speeds(self._open.springs))
 
     @cached_property
@@ -320,7 +320,7 @@ class MinimalEquations(MultiplierEquations):
         return Equations._heading(self).replace("q", "u").replace(r"M(u)", "M(q)")
 
     def _entries(self) -> list[tuple[str, Any]]:
-        """What stands left and right of each equation."""
+        """Left and right side of each equation."""
         passive = [(rf"q_{{{k + 1}}}", self.positions[self.q[k]]) for k in self._passive]
         return [*Equations._entries(self), *passive]
 
@@ -367,7 +367,7 @@ def equations_of(tree: Tree, form: str | None = None, driven: Sequence[str] | No
 
 
 def _nonzero_rows(tree: Tree) -> tuple[int, ...]:
-    """The closure equations (of K) whose derivative is not zero whatever the symbols of the mechanism stand for."""
+    """Closure equations (of K) whose derivative is not zero for all values of the symbols."""
     tape = kernel_of(tree, "closure_jacobian", "numpy", {}).tape
     points = np.random.default_rng(0).uniform(0.2, 1.3, (STATES, tape.input_count))
     table = np.asarray(kernel_of(tree, "closure_jacobian", "numpy", {})(points[:, : tree.nq], points[:, tree.nq :]))

@@ -41,7 +41,7 @@ DROPPING = frozenset({"values", "speeds", "of_row"})
 #: Terms that are written as text; some 10 MB.
 MOST_TERMS = 300_000
 
-#: Lines that a notebook shows by itself.
+#: Lines that a notebook displays.
 SHOWN_LINES = 120
 
 TITLES = {
@@ -56,7 +56,7 @@ TITLES = {
 }
 
 
-#: What there is in explicit and harmonic form.
+#: Quantities in explicit and harmonic form.
 WRITTEN_OUT = tuple(TITLES)
 
 
@@ -94,18 +94,18 @@ class Derivation:
 
     @cached_property
     def operations(self) -> dict[str, int]:
-        """How many operations it takes as it is written, by kind (`linkwise.equations.document.operations`)."""
+        """Number of operations in the written form, by kind (`linkwise.equations.document.operations`)."""
         return operations(self.listing)
 
     @cached_property
     def terms(self) -> int:
-        """How many terms are written, with those in brackets; equal elements of a symmetric matrix count once."""
+        """Number of written terms, including those in brackets; equal elements of a symmetric matrix count once."""
         lines = (line for section in self.listing.sections for line in lines_of(section.assignments, self.listing))
         return sum(written_terms(value) for _, value, _ in lines)
 
     @cached_property
     def residual(self) -> float:
-        """Largest difference of what is written from the kernel at random points, relative to the largest element.
+        """Largest difference of the written form from the kernel at random points, relative to the largest element.
 
         NaN where the kernel has no value at random points, as the dynamics of open loops.
         """
@@ -222,7 +222,7 @@ def derive(
         tape = closed_tape(tree, quantity, **options)
     else:
         tape = kernel_of(tree, quantity, "numpy", {name: x for name, x in options.items() if name not in of_form}).tape
-    labels_of(tape)  # refuses names that would stand for two things
+    labels_of(tape)  # rejects ambiguous names
     if form == "recursive" and base:
         listing, bound = _in_base_parameters(tree, quantity), 0.0
     elif form == "recursive":
@@ -236,7 +236,7 @@ def derive(
 def _written_out(
     tree: Tree, quantity: str, form: str, base: bool, significance: float, options: dict[str, Any]
 ) -> tuple[Listing, float]:
-    """The listing of an explicit or harmonic form, and the bound of what was dropped."""
+    """Listing of an explicit or harmonic form, and the bound of its dropped terms."""
     if quantity not in WRITTEN_OUT:
         raise ArgumentError(f"there is no {form} form of {shown(quantity)}; there is one of {choices(WRITTEN_OUT)}")
     if quantity == "forward_dynamics" and significance:
@@ -249,7 +249,7 @@ def _written_out(
 
 
 def _in_base_parameters(tree: Tree, quantity: str) -> Listing:
-    """The recursion on bodies in base parameters, and what these are."""
+    """Recursion on bodies in base parameters, and their definitions."""
     base = base_bodies(tree)
     tape = base_tape(base, quantity)
     listing = recursive_listing(tape, meanings=meanings_of(tree, tape, bodies=base.bodies))
@@ -259,7 +259,7 @@ def _in_base_parameters(tree: Tree, quantity: str) -> Listing:
 
 
 def _headed(listing: Listing, tree: Tree, quantity: str, form: str, tape: Tape) -> Listing:
-    """The listing with its title, with what the given names mean, and with what is to be known of vectors."""
+    """Add title, meanings of the input names, and notes on vectors to the listing."""
     notes = listing.notes
     constants = tuple(section for section in listing.sections if section.title in {CONSTANTS, "Base parameters"})
     count = operations(replace(listing, sections=constants))
@@ -300,7 +300,7 @@ def counted(count: dict[str, int]) -> str:
 
 
 def _relative(values: FloatArray, wanted: FloatArray) -> float:
-    """The difference where there is a value at all: constraint forces have none where loops are open."""
+    """Difference where there is a value: constraint forces have none if loops are open."""
     values, there = np.broadcast_to(values, wanted.shape), np.isfinite(wanted)
     if wanted.size and not there.any():
         return float("nan")
@@ -309,7 +309,7 @@ def _relative(values: FloatArray, wanted: FloatArray) -> float:
 
 
 def _cut(text: str) -> str:
-    """What a notebook shows by itself: the beginning of something long."""
+    """Beginning of a long text, for notebooks."""
     lines = text.splitlines()
     if len(lines) <= SHOWN_LINES:
         return text

@@ -35,7 +35,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Power:
-    """A factor: a base with a whole exponent other than 0; a negative one stands in a denominator."""
+    """A factor: a base with a nonzero integer exponent; a negative one belongs to a denominator."""
 
     base: Name | Call | Sum
     exponent: int = 1
@@ -51,7 +51,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Sum:
-    """Terms in the order in which they are written; none stand for zero."""
+    """Terms in the order of writing; an empty sum is zero."""
 
     terms: tuple[Term, ...] = ()
 
@@ -63,7 +63,7 @@ def leaf(name: str) -> Sum:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a name stands for.
+    """Definition of a name.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def element_name(name: str, index: Sequence[int]) -> str:
-    """What an element of a result is called, counted from 1.
+    """Name of an element of a result, counted from 1.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def element_name(name: str, index: Sequence[int]) -> str:
 
 
 def by_output(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """Each result (..., its shape), by name, from all elements (..., N) of the results one after the other."""
+    """Each result (..., its shape), by name, from the concatenated elements (..., N) of the results."""
     arrays, start = {}, 0
     for name, shape in shapes.items():
         arrays[name] = flat[..., start : start + prod(shape)].reshape(*flat.shape[:-1], *shape)
@@ -119,7 +119,7 @@ def by_output(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, A
 
 @dataclass(frozen=True)
 class Listing:
-    """Everything that is printed of one result.
+    """Complete printed form of one result.
 
     Attributes
     ----------
@@ -146,12 +146,12 @@ class Listing:
 
     @property
     def assignments(self) -> tuple[Assignment, ...]:
-        """Those of all sections, in order."""
+        """Assignments of all sections, in order."""
         return tuple(line for section in self.sections for line in section.assignments)
 
 
 def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
-    """What the names that a listing uses and does not assign mean, where that is known."""
+    """Meanings of the names that a listing uses and does not assign, where known."""
     used = names_in(listing)
     meanings: dict[str, str] = {}
     for letter, kind, per in (("q", "coordinate", ""), ("qd", "velocity", "/s"), ("qdd", "acceleration", "/s2")):
@@ -165,7 +165,7 @@ def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
 
 
 def symbol_meanings(tree: Tree) -> dict[str, str]:
-    """What the symbols of a mechanism stand for, of those that stand alone in a field of it."""
+    """Meanings of the symbols of a mechanism that are the complete value of a field."""
     meanings: dict[str, str] = {}
     for value, text in _fields(tree):
         alone = value.args[0] if isinstance(value, Expr) and value.op == "neg" else value
@@ -175,7 +175,7 @@ def symbol_meanings(tree: Tree) -> dict[str, str]:
 
 
 def _fields(tree: Tree) -> Iterator[tuple[Any, str]]:
-    """Every number of a mechanism with what it is; links are counted from 1."""
+    """Yield every number of a mechanism with its meaning; links are counted from 1."""
     for k, link in enumerate(tree.links, 1):
         row = link.dh_row
         if row is not None:
@@ -219,7 +219,7 @@ def _of_motor(motor: Motor, of: str) -> Iterator[tuple[Any, str]]:
 
 
 def names_in(listing: Listing) -> set[str]:
-    """All names that occur in the values of a listing."""
+    """Names in the values of a listing."""
     names: set[str] = set()
     waiting = [line.value for line in listing.assignments]
     while waiting:
@@ -233,7 +233,7 @@ def names_in(listing: Listing) -> set[str]:
 
 
 def _shortened(meanings: dict[str, str]) -> dict[str, str]:
-    """One line for each kind of thing: where many names say the same of other numbers, the first tells how it goes on."""
+    """Merge meanings of one kind: the first name of a group is explained for all of them."""
     kinds: dict[str, list[str]] = {}
     for name, text in meanings.items():
         kinds.setdefault(re.sub(r"\d+( \(.*?\))?", "#", text, count=1), []).append(name)
@@ -258,7 +258,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def evaluated(listing: Listing, inputs: Mapping[str, Any]) -> dict[str, FloatArray]:
-    """Compute what is printed, line by line.
+    """Evaluate the printed form, line by line.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def _term(term: Term, known: Mapping[str, Any]) -> Any:
 
 
 def operations(listing: Listing) -> dict[str, int]:
-    """Count what a listing takes: a product of k factors is k - 1 products, a sum of k terms k - 1 sums; signs are free.
+    """Count the operations of a listing: k factors are k - 1 products, k terms are k - 1 sums; signs are free.
 
     Numbers other than 1 and -1 are factors; a whole power e of something is e - 1 products. A function counts once for each
     time that it is written with another argument, and the sum in an argument once.
@@ -347,7 +347,7 @@ def operations(listing: Listing) -> dict[str, int]:
 
 
 def written_terms(value: Sum) -> int:
-    """How many terms a sum has, with those in brackets in it."""
+    """Number of terms of a sum, including those in brackets."""
     count, waiting = 0, [value]
     while waiting:
         terms = waiting.pop().terms

@@ -27,7 +27,7 @@ FORMS = ("harmonic", "graph")
 
 _SOURCES = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
 
-#: Characters of LaTeX source after which a sum goes on in the next line.
+#: Characters of LaTeX source after which a sum is broken.
 WIDTH = 110
 
 #: Terms that a matrix in harmonic form may have as SymPy expressions.
@@ -150,7 +150,7 @@ class Equations:
 
     @cached_property
     def springs(self) -> Any:
-        """What springs, dampers and end stops take (nv, 1), which the efforts must overcome."""
+        """Efforts of springs, dampers and end stops (nv, 1), which the motors must supply."""
         if not self.tree.springs:
             return sympy_module().ImmutableDenseMatrix.zeros(self.tree.nv, 1)
         tape = kernel_of(self.tree, "spring_torque", "numpy", {}).tape
@@ -158,7 +158,7 @@ class Equations:
 
     @cached_property
     def tau(self) -> Any:
-        """The whole left side (nv, 1): what the motors must supply. SymPy arranges nothing in it."""
+        """The whole left side (nv, 1): efforts of the motors, not rearranged by SymPy."""
         sympy = sympy_module()
 
         def total(i: int) -> Any:
@@ -300,7 +300,7 @@ class Equations:
         return next(iter(to_sympy(tape, inputs, evaluate=evaluate).values()))
 
     def _source(self, quantity: str) -> tuple[str, list[Any]]:
-        """The algorithm that a matrix comes from, and what goes in."""
+        """Algorithm and arguments of a matrix."""
         if quantity not in _SOURCES:
             raise ArgumentError(f"there is no matrix {shown(quantity)}; there are {members(_SOURCES)}")
         return _SOURCES[quantity], [*self.q, *(self.qd if quantity == "C" else ()), *self.parameters]
@@ -319,7 +319,7 @@ class Equations:
         return rf"M(q)\,\ddot{{q}} + C(q, \dot{{q}})\,\dot{{q}} + g(q){rub} &= \tau"
 
     def _entries(self) -> list[tuple[str, Any]]:
-        """What stands left and right of each equation."""
+        """Left and right side of each equation."""
         size = range(self.qd.rows)
         entries = [(_same("M", i, j), self.M[i, j]) for i in size for j in size if j >= i]
         entries += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
@@ -344,7 +344,7 @@ def _same(letter: str, i: int, j: int) -> str:
 
 
 class _HarmonicWriter:
-    """Turns harmonic sums into SymPy expressions in the symbols q, each cosine and sine made once."""
+    """Converts harmonic sums to SymPy expressions in the symbols q; each cosine and sine is created once."""
 
     def __init__(self, q: Any) -> None:
         self.q = list(q)
@@ -392,7 +392,7 @@ def _terms(expression: Any) -> list[Any]:
     return sorted(terms, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))
 
 
-#: Short names of what is mostly derived, and the algorithms.
+#: Short names of common algorithms.
 SHORT = {
     "M": "mass_matrix",
     "C": "coriolis_matrix",

@@ -1,4 +1,4 @@
-"""From a tape to SymPy expressions, operation by operation: exact, each result made once and shared."""
+"""SymPy expressions of a tape, operation by operation: exact, each result created once and shared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkwise.model.symbolic import parameters_in
 
 
 def to_sympy(tape: Tape, inputs: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:
-    """Write what a tape computes as SymPy matrices.
+    """Convert a tape to SymPy matrices.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def expressions_to_sympy(values: Any) -> Any:
 
 
 def steps(tape: Tape, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
-    """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
+    """Convert a tape to a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
 
     Names of symbols in the inputs are left out.
 
@@ -121,7 +121,7 @@ def steps(tape: Tape, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dic
 
 
 def written_size(tape: Tape) -> int:
-    """How many operations there are when the results are written out, shared parts as often as they occur."""
+    """Number of operations in expanded results, shared parts counted as often as they occur."""
     sizes = [0] * tape.first_result
     for instruction in tape.code:
         sizes.append(1 + sum(sizes[arg] for arg in instruction.args))
@@ -129,7 +129,7 @@ def written_size(tape: Tape) -> int:
 
 
 def _made(tape: Tape, inputs: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
-    """Run a tape on SymPy expressions; ``keep`` returns what stands for the result in a slot."""
+    """Run a tape on SymPy expressions; ``keep`` returns the replacement of the result in a slot."""
     sympy = sympy_module()
     table = operations(sympy, evaluate)
     values = _leaves(tape, inputs)
@@ -141,14 +141,14 @@ def _made(tape: Tape, inputs: Sequence[Any], evaluate: bool, keep: Callable[[int
 
 
 def _leaves(tape: Tape, scalars: Sequence[Any]) -> list[Any]:
-    """What stands in the slots of inputs and constants."""
+    """Values of the slots of inputs and constants."""
     if len(scalars) != tape.input_count:
         raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(scalars)} were given")
     return [*scalars, *map(number, tape.constants)]
 
 
 def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
-    """What each operation of a tape is in SymPy."""
+    """SymPy equivalent of each operation of a tape."""
     plus, times, power = (partial(function, evaluate=evaluate) for function in (sympy.Add, sympy.Mul, sympy.Pow))
     minus = partial(times, sympy.Integer(-1))
 

@@ -38,7 +38,7 @@ def _functions(kernel: Any, expand: bool) -> Any:
 
 
 def matrix_shape(shape: Shape) -> tuple[int, int]:
-    """The matrix of CasADi for an array: a vector is a column, matrices of a stack stand below each other.
+    """CasADi's matrix of an array: a vector is a column, matrices of a stack are stacked vertically.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _callback(casadi: Any) -> Any:
             return True
 
         def eval_buffer(self, arg: Sequence[Any], res: Sequence[Any]) -> int:
-            """Compute on CasADi's own memory, where matrices stand column by column; what is not there is zero."""
+            """Compute on CasADi's own memory, column by column; missing arguments are zero."""
             arrays = [
                 np.zeros(array) if buffer is None else _array(buffer, shape).reshape(array)
                 for buffer, shape, array in zip(arg, self.shapes[0], self.arrays, strict=True)

@@ -109,7 +109,7 @@ def language(kind: type[Language]) -> type[Language]:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What may be asked for; a language names those that it knows.
+    """Options of an export; a language declares those that it supports.
 
     Attributes
     ----------
@@ -212,14 +212,14 @@ class Language(ABC):
 
     @abstractmethod
     def function(self, part: TapePart, job: Job) -> str:
-        """One function, with its comment."""
+        """Write one function, with its comment."""
 
     @abstractmethod
     def text(self, job: Job) -> str:
         """A file with all functions."""
 
     def files(self, job: Job) -> Sources:
-        """All files, with what compiles and tries them."""
+        """Write all files, including the build and test."""
         operations = {tape.name: tape.operations for tape in job.tapes}
         return Sources({f"{job.options.name}{self.suffix}": self.text(job)}, operations)
 
@@ -228,7 +228,7 @@ class Language(ABC):
         return decimal(value, precision)
 
     def write(self, tapes: Tape | Sequence[Tape], **options: Any) -> Any:
-        """One file with functions, as text.
+        """Write one file with functions, as text.
 
         Raises
         ------
@@ -247,7 +247,7 @@ class Language(ABC):
         return self.files(Job(self, tapes, ExportOptions(spelt(name), **options)))
 
     def syntax(self, precision: str) -> Syntax:
-        """How expressions are written."""
+        """Build the syntax of expressions."""
         forms = {op: form.replace("<f>", self.suffix_in(precision)) for op, form in self.operations.items()}
         return Syntax(forms, partial(self.number, precision=precision), self.explicit)
 
@@ -256,14 +256,14 @@ class Language(ABC):
         return "" if precision == "double" else self.single
 
     def helpers_of(self, job: Job) -> list[str]:
-        """The functions that operations call, as far as they are used."""
+        """Helper functions that the operations call."""
         f = self.suffix_in(job.options.precision)
         used = [text for op, text in self.helpers.items() if op in job.operations]
         return [text.replace("<real>", job.real).replace("<f>", f) for text in used]
 
 
 class RowLanguage(Language):
-    """A language whose functions take rows of numbers, and write their results into such.
+    """A language whose functions take rows of numbers, and write their results to such.
 
     Attributes
     ----------
@@ -323,7 +323,7 @@ def decimal(value: float, precision: str = "double") -> str:
 
 
 def special(value: float, words: tuple[str, str, str], otherwise: str) -> str:
-    """What a language calls NaN, infinity and its negative, or the number as it is written otherwise."""
+    """Text of NaN, infinity and its negative, or of any other number."""
     if math.isnan(value):
         return words[0]
     if math.isinf(value):

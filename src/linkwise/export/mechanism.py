@@ -1,4 +1,4 @@
-"""Several functions of a mechanism as generated code, in one go."""
+"""Generated code of several functions of a mechanism at once."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def export(
 
 
 def closed_points(mechanism: Tree, rows: int = 4) -> dict[str, FloatArray]:
-    """Configurations ``q`` (rows, nq) in which all loops are closed and speeds ``qd`` (rows, nv) that keep them so.
+    """Configurations ``q`` (rows, nq) with all loops closed and velocities ``qd`` (rows, nv) that keep them so.
 
     Nothing where a mechanism has no loops, or symbols, with which none are closed. They are neighbours of the neutral
     configuration, or that itself, at rest, where there is no way to them. Dynamics where loops are open is not a number.
@@ -114,13 +114,13 @@ def closed_points(mechanism: Tree, rows: int = 4) -> dict[str, FloatArray]:
 
 
 def _tool_words(mechanism: Tree) -> str:
-    """What the frame of the tool is."""
+    """Describe the frame of the tool."""
     held = mechanism.link_names[mechanism.tool_index]
     return f", of the tool on {held}" if np.any(mechanism.tool != np.eye(4)) else f", of the tool, the frame of {held}"
 
 
 def _order(mechanism: Tree, tape: Tape) -> str:
-    """A sentence that says which joint each coordinate is of, where the joints have other names than the coordinates."""
+    """Describe the joint of each coordinate, if joints and coordinates have different names."""
     names = mechanism.coordinate_names
     if tape.inputs.get("q") != (len(names),) or tape.labels.get("q") == names:
         return ""
@@ -128,7 +128,7 @@ def _order(mechanism: Tree, tape: Tape) -> str:
 
 
 def _tapes(mechanism: Tree, names: Iterable[str], options: dict[str, Any]) -> tuple[list[Tape], dict[str, str]]:
-    """The tapes, and what each function is in a sentence."""
+    """Tapes, and a sentence on each function."""
     tapes, titles, taken = [], {}, set[str]()
     for name in dict.fromkeys(names):
         mine = {key: options[key] for key in find(name).options if key in options}

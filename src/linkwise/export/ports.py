@@ -20,7 +20,7 @@ psi omega
 """
 _GREEK = {name: chr(code) for code, name in enumerate(_LETTERS.split(), 0x3B1)}
 
-#: How letters that are not ASCII are written: Greek ones, and some others.
+#: Spellings of letters that are not ASCII: Greek ones, and some others.
 SPELT = {
     **{letter: name for name, letter in _GREEK.items()},
     **{letter.upper(): name.capitalize() for name, letter in _GREEK.items() if name != "sigma_final"},
@@ -36,7 +36,7 @@ SPELT = {
 }
 
 
-#: What a name must not be, by language; see `linkwise.export.language.language`.
+#: Reserved words, by language; see `linkwise.export.language.language`.
 WORDS: dict[str, frozenset[str]] = {}
 
 
@@ -60,7 +60,7 @@ def spelt(text: str) -> str:
 
 
 class Identifiers:
-    """One scope of one language: hands out names, each once, none of them a reserved word.
+    """One scope of one language: issues unique names that are not reserved words.
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ class Identifiers:
 #: The input that holds the values of a mechanism's symbols.
 PARAMETERS = "parameters"
 
-#: The input that takes its place once what depends on parameters alone has been computed.
+#: Input that replaces it once the parameter-dependent part has been computed.
 CONSTANTS = "constants"
 
 _STATE = {"q": "the coordinates", "qd": "the velocities", "qdd": "the accelerations"}
 _RATES = {"v": "the frame's velocity", "a": "the frame's acceleration", "h": "the momentum", "hd": "the momentum's rate"}
 
-#: What a port of this name and so many axes is, in the algorithms of the library.
+#: Meaning of a port by its name and number of axes, in the algorithms of the library.
 _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
     ("q0", 1): "joint coordinates at the beginning, rad or m",
@@ -125,13 +125,13 @@ _MEANINGS = {
     ("T", 0): "kinetic energy, J",
     ("U", 0): "potential energy, J",
     ("L", 0): "kinetic energy less potential energy, J",
-    ("J", 2): "Jacobian: linear rows first",
+    ("J", 2): "Jacobian: linear rows first, loop by loop where it is that of loops",
     ("Jd", 2): "time derivative of the Jacobian",
     ("M", 2): "mass matrix, kg m2, kg m or kg",
     ("C", 2): "matrix of Coriolis and centrifugal terms",
     ("W", 3): "velocity matrix of each link",
     ("H", 3): "acceleration matrix of each link",
-    ("Y", 2): "regressor: efforts per inertial parameter",
+    ("Y", 2): "regressor: efforts, or generalized momenta, per inertial parameter",
     ("c", 1): "centre of mass, m",
     ("p", 1): "momentum, linear first, kg m/s and kg m2/s",
     ("actions", 2): "force and moment that each link receives from its parent, N and N m",
@@ -172,14 +172,16 @@ _MEANINGS = {
     ("wdJ_dq", 2): "derivative of the weighted rows of the Jacobian by the coordinates",
     **{
         (f"d{quantity}_d{variable}", 3): f"second derivatives by {quantity} and {variable}"
-        for quantity in ("q", "qd", "tau", "M")
+        for quantity in ("q", "qd", "tau")
         for variable in ("q", "qd")
     },
     **{
         (f"wd{quantity}_d{variable}", 2): f"second derivatives by {quantity} and {variable}, a weighted sum over the rows"
-        for quantity in ("q", "qd", "tau", "M")
+        for quantity in ("q", "qd", "tau")
         for variable in ("q", "qd")
     },
+    ("dM_dq", 3): "derivative of the mass matrix by q",
+    ("wdM_dq", 2): "derivative of the mass matrix by q, a weighted sum over the rows",
     ("weights", 1): "weight of each row",
     ("rate", 1): "time derivatives of the coordinates",
     ("residual", 1): "what the closure equations leave, m and 1",
@@ -216,12 +218,12 @@ class TapePort:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of elements."""
         return prod(self.shape)
 
     @property
     def meaning(self) -> str:
-        """A description with units, as far as the name determines it."""
+        """Description with units, as far as the name determines it."""
         key = (self.name, len(self.shape))
         return _MEANINGS.get(key, "") if _SHAPES.get(key, self.shape) == self.shape else ""
 
@@ -245,7 +247,7 @@ class TapePort:
         Examples
         --------
         >>> TapePort("J", (6, 2)).laid_out
-        '(6, 2), row-major: Jacobian: linear rows first'
+        '(6, 2), row-major: Jacobian: linear rows first, loop by loop where it is that of loops'
         """
         if len(self.shape) < 2:
             return self.described
@@ -253,21 +255,21 @@ class TapePort:
         return f"{shape}), row-major{meaning}"
 
     def called(self, identifier: str) -> str:
-        """What people call it, where its identifier is another: ``'lambda' (U+03BB)``; else nothing."""
+        """Original name, if the identifier differs: ``'lambda' (U+03BB)``; else empty."""
         if identifier == self.name:
             return ""
         strange = " ".join(f"U+{ord(letter):04X}" for letter in self.name if not letter.isascii())
         return f"'{printable_ascii(self.name)}'" + (f" ({strange})" if strange else "")
 
     def element(self, k: int) -> str:
-        """What people call an element, or the name of the port and its indices."""
+        """Name of an element: its label, or the name of the port and its indices."""
         if self.labels:
             return self.labels[k]
         return "_".join([self.name, *map(str, np.unravel_index(k, self.shape))]) if self.shape else self.name
 
 
 def printable_ascii(text: str) -> str:
-    """A name as it stands in a comment of any language: one line of printable ASCII that ends no comment.
+    """Name for a comment of any language: one line of printable ASCII that does not end the comment.
 
     Examples
     --------

@@ -21,27 +21,27 @@ from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
-#: The unit roundoff of each precision: the greatest relative error of one rounding.
+#: Unit roundoff of each precision: the greatest relative error of one rounding.
 UNITS = {"double": 2.0**-53, "single": 2.0**-24}
 
-#: What a result that is too small for full precision may be off besides.
+#: Additional error of a result that is too small for full precision.
 SMALLEST = {"double": 2.0**-1074, "single": 2.0**-149}
 
-#: Unit roundoffs that a sine, a cosine or an arctangent may be off: 2 units in the last place, as CUDA's manual says of its
-#: own; those of the C libraries in use, and of the machine code here, are closer.
+#: Error of a sine, a cosine or an arctangent in unit roundoffs: 2 units in the last place, as CUDA's manual states; the
+#: usual C libraries, and the machine code here, are more accurate.
 LIBRARY = 4.0
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """A computed value, and how far the exact one is away at most."""
+    """A computed value, and the bound of its error."""
 
     value: float
     error: float
 
 
 def bounded(tape: Tape, point: Sequence[float] | FloatArray, precision: str = "double") -> list[Bounded]:
-    """Compute a tape, and bound what rounding does to it.
+    """Evaluate a tape with bounds of the rounding errors.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _quotient(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
 
 
 def _angle(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    """By the distance from the origin; infinite where rounding can lead across the cut behind it."""
+    """Error bound of an angle by the distance from the origin; infinite if rounding may cross the branch cut."""
     radius, off = math.hypot(*x), math.hypot(*e)
     crosses = x[1] - e[1] <= 0 and 0 < e[0] >= abs(x[0])
     return (off / (radius - off) if off < radius and not crosses else math.inf if off else 0.0), LIBRARY
@@ -94,8 +94,7 @@ def _select(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
     return abs(x[1] - x[2]) + e[1] + e[2], 0.0
 
 
-#: For each operation, of its value z, operands x and their errors e: how far the errors take the value, and how many unit
-#: roundoffs it adds.
+#: Propagated error of each operation, of its value z, operands x and their errors e, and its own error in unit roundoffs.
 _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, float]]] = {
     **dict.fromkeys(("add", "sub"), lambda z, x, e: (e[0] + e[1], 1.0)),
     "mul": lambda z, x, e: (abs(x[0]) * e[1] + abs(x[1]) * e[0] + e[0] * e[1], 1.0),
@@ -112,13 +111,13 @@ _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, flo
 #: Inputs are multiples of 1 / 64, which are exact in either precision and short in decimals.
 _STEP = 64.0
 
-#: Points that are drawn for one row, where rounding can change what is chosen.
+#: Points tried for one row if rounding can change a selection.
 _TRIES = 20
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What goes in, what should come out, and how far it may be off.
+    """Test samples: inputs, expected outputs, and tolerances.
 
     Attributes
     ----------
@@ -137,7 +136,7 @@ class Samples:
 
     @property
     def tell(self) -> bool:
-        """Whether anything can be compared: some number is one, and rounding does not decide which; or there are none."""
+        """True if something can be compared: some expected value is finite with a finite tolerance; or there are none."""
         return not self.wanted.size or bool((~np.isnan(self.wanted) & np.isfinite(self.allowed)).any())
 
 
@@ -219,7 +218,7 @@ def _inputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
 
 
 def _point(tape: Tape, draw: np.random.Generator, kept: dict[str, FloatArray]) -> FloatArray:
-    """One configuration; parameters are positive, so that masses and lengths are."""
+    """One configuration; parameters are positive, as masses and lengths are."""
     parts = []
     for name, shape in tape.inputs.items():
         ends = (0.25, 2.0) if name == PARAMETERS else (-2.0, 2.0)
@@ -229,6 +228,6 @@ def _point(tape: Tape, draw: np.random.Generator, kept: dict[str, FloatArray]) -
 
 
 def _with_bounds(tape: Tape, point: FloatArray, precision: str) -> tuple[FloatArray, FloatArray]:
-    """The point, and how far a computation in a precision and the gufunc can be apart."""
+    """The point, and the greatest difference between a computation in a precision and the gufunc."""
     pairs = zip(bounded(tape, point, precision), bounded(tape, point), strict=True)
     return point, np.array([here.error + there.error for here, there in pairs])

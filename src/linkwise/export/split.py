@@ -1,4 +1,4 @@
-"""What an exported tape becomes: one function, or three where some of it depends on parameters alone."""
+"""Division of an exported tape: one function, or three if some of it depends on parameters only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.kernel.tape import Instruction, Shape, Tape
 
 
 def hoisted(tape: Tape, input_name: str) -> tuple[Tape, Tape]:
-    """Take what depends on one input alone out of a tape.
+    """Separate the part of a tape that depends on one input only.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def hoisted(tape: Tape, input_name: str) -> tuple[Tape, Tape]:
 
 
 def _labelled(tape: Tape, input_name: str, elements: list[int], count: int) -> Tape:
-    """The tape with labels for the constants: elements of the input keep theirs, what is computed is called k1, k2, ..."""
+    """Label the constants: elements of the input keep their labels, computed ones are called k1, k2, ..."""
     names = tape.labels.get(input_name) or [f"{input_name}_{k}" for k in range(prod(tape.inputs[input_name]))]
     computed = tuple(f"k{k}" for k in range(1, count - len(elements) + 1))
     return replace(tape, labels={**tape.labels, CONSTANTS: (*(names[k] for k in elements), *computed)})
@@ -88,7 +88,7 @@ def _dependent(tape: Tape, slots: set[int]) -> set[int]:
 
 
 def _cut(tape: Tape, inputs: Mapping[str, Shape], slots: list[int], code: list[int], results: Sequence[int]) -> Tape:
-    """A tape of some of the instructions, whose slots are given as those of the whole."""
+    """A tape of some of the instructions, whose slots are given in the numbering of the whole."""
     instructions = [tape.code[slot - tape.first_result] for slot in code]
     read = {arg for instruction in instructions for arg in instruction.args} | set(results)
     numbers = [slot for slot in range(tape.input_count, tape.first_result) if slot in read]
@@ -128,12 +128,12 @@ class TapePart:
 
     @property
     def constants(self) -> int:
-        """How many numbers go from the first function that it calls to the second."""
+        """Number of constants passed from its first function to the second."""
         return self.calls[0].tape.outputs[CONSTANTS][0]
 
 
 def sentence(documentation: str) -> str:
-    r"""The first paragraph of a documentation, as a comment may hold it: without what stands in parentheses with a year.
+    r"""First paragraph of a documentation for a comment, without parentheses that contain a year.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from linkwise.export.ports import Identifiers, TapePort, inputs, outputs, spelt, used_slots
 from linkwise.kernel.tape import Tape
 
-#: The slot of a value that has a name of its own, or an operation on trees.
+#: Slot of a named value, or an operation on trees.
 Tree = int | tuple[str, tuple["Tree", ...]]
 
 _ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
@@ -23,7 +23,7 @@ _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 @dataclass(frozen=True)
 class Statement:
-    """A value that gets a name: its slot, and what it is."""
+    """A named value: its slot, and its expression."""
 
     slot: int
     value: Tree
@@ -64,7 +64,7 @@ def _is_arithmetic(tree: Tree) -> bool:
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a language writes expressions.
+    """Syntax of expressions in a language.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Syntax:
         return self._written(tree, operand)[0]
 
     def _written(self, tree: Tree, operand: Callable[[int], str | float]) -> tuple[str, int]:
-        """The text, and how closely it holds together."""
+        """Text of an expression, and its binding level."""
         if isinstance(tree, int):
             value = operand(tree)
             return (value, _ATOM) if isinstance(value, str) else self.literal(value)
@@ -100,7 +100,7 @@ class Syntax:
         return f"{left} {_SIGNS[op]} {f'({right})' if right.startswith('-') else right}", level
 
     def literal(self, value: float) -> tuple[str, int]:
-        """A number, and how closely its text holds together."""
+        """Text of a number, and its binding level."""
         return (self.number(value), _ATOM) if value >= 0 else (f"-{self.number(-value)}", _LEVEL["neg"])
 
     def _held(self, part: tuple[str, int], least: int, strict: bool = False) -> str:
@@ -131,7 +131,7 @@ class FunctionBody:
 
 
 def ports_of(tape: Tape, names: Identifiers) -> dict[str, str]:
-    """Identifiers of the inputs and, behind ``-> ``, of the outputs, from a scope that then holds them."""
+    """Identifiers of the inputs and, behind ``-> ``, of the outputs, reserved in a scope."""
     identifiers = {port.name: names.new(port.name) for port in inputs(tape)}
     return identifiers | {f"-> {port.name}": names.new(port.name) for port in outputs(tape)}
 
@@ -201,7 +201,7 @@ def body(
 
 
 def _hint(tape: Tape, slot: int, called: dict[int, str]) -> str:
-    """``q2_plus_q3`` and ``sin_q2_plus_q3`` for what is that of elements of the inputs; nothing for anything else."""
+    """Name hint: ``q2_plus_q3`` and ``sin_q2_plus_q3`` for functions of elements of the inputs; else empty."""
     instruction = tape.code[slot - tape.first_result]
     if instruction.op not in _HINTS or any(arg not in called for arg in instruction.args):
         return ""

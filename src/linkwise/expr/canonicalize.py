@@ -1,4 +1,4 @@
-"""A graph on symbols of its own, the same whatever else is in memory: for results that no other graph can change."""
+"""Copy of a graph on its own symbols, independent of other graphs in memory."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def made_anew(outputs: Sequence[Any], parameters: Sequence[Expr]) -> tuple[list[
 
 
 def _key(node: Expr, keys: dict[Expr, bytes]) -> bytes:
-    """What an expression of parameters is, in few bytes, whichever operand of what commutes stands first."""
+    """Short key of an expression of parameters, independent of the order of commuting operands."""
     parts = [float(arg.value).hex().encode() if arg.op == "const" else keys[arg] for arg in node.args]
     parts = sorted(parts) if OPERATIONS[node.op].commutes else parts
     return blake2b(b"/".join([node.op.encode(), *parts]), digest_size=16).digest()
 
 
 def _make(wanted: Expr, keys: dict[Expr, bytes], new: dict[Expr, Expr]) -> None:
-    """Make an expression of parameters, and first what it needs."""
+    """Build an expression of parameters, after its operands."""
     waiting = [wanted] if wanted in keys else []
     while waiting:
         node = waiting.pop()

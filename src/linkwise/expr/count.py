@@ -1,4 +1,4 @@
-"""How many operations a graph takes."""
+"""Number of operations of a graph."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def operation_count(outputs: Sequence[Any]) -> dict[str, int]:
     return counted(node.op for node in operations_needed(outputs))
 
 
-#: What an operation counts where two ways of computing are compared; an addition or a multiplication counts 1.
+#: Cost of an operation where two computations are compared; an addition or a multiplication costs 1.
 EFFORT = {"neg": 0, "div": 4, "sqrt": 5, "sin": 8, "cos": 8, "atan2": 20}
 
 
 def effort(operations: Iterable[Expr]) -> int:
-    """What operations take, in additions and multiplications.
+    """Cost of operations, in additions and multiplications.
 
     Examples
     --------

@@ -26,12 +26,12 @@ LARGE = (1 << 61) - 1
 #: Mersenne primes; products of residues of the small one fit into 64 bits.
 SMALL = (1 << 31) - 1
 
-#: Of how many parts the sum of an angle is looked into.
+#: Greatest number of terms of an analysed angle.
 MOST = 64
 
 _MODULAR: dict[str, Callable[..., int]] = {"add": add, "sub": sub, "mul": mul, "neg": neg}
 
-#: A sum of multiples of angles: whole numbers by what they multiply.
+#: A sum of multiples of angles: integer factors by angle.
 Combination = dict[Hashable, int]
 
 
@@ -67,7 +67,7 @@ class Residues:
         self._turns: dict[Expr, tuple[int, int]] = {}
 
     def learn(self, nodes: Iterable[Expr]) -> None:
-        """Take operations in, operands before what takes them; symbols and constants need not be among them."""
+        """Add operations, operands before their users; symbols and constants are optional."""
         for node in nodes:
             if node not in self.of:
                 self.of[node] = self._operation(node) % self.prime
@@ -99,13 +99,13 @@ class Residues:
         return self._drawn((op, *args))
 
     def _drawn(self, key: Hashable) -> int:
-        """A random residue for what is not rational, the same for the same operation on the same residues."""
+        """A random residue for a value that is not rational, equal for the same operation on the same residues."""
         if key not in self._opaque:
             self._opaque[key] = self._random.randrange(1, self.prime)
         return self._opaque[key]
 
     def _turn(self, angle: Expr) -> tuple[int, int]:
-        """Cosine and sine of an angle, from those of what it is the sum of."""
+        """Residues of cosine and sine of an angle, from those of its terms."""
         if angle not in self._turns:
             cosine, sine = 1, 0
             for part, count in self._combination(angle).items():
@@ -117,7 +117,7 @@ class Residues:
         return self._turns[angle]
 
     def _combination(self, angle: Expr) -> Combination:
-        """Of what an angle is the sum; an angle of more than `MOST` parts is one of its own."""
+        """Terms of an angle; one with more than `MOST` terms is a term itself."""
         waiting = [angle]
         while waiting:
             at = waiting.pop()
@@ -148,7 +148,7 @@ class Residues:
         return self._points[part]
 
 
-#: At how many points magnitudes are compared.
+#: Number of trial points for magnitudes.
 TRIALS = 5
 
 #: Up to this factor the sum of magnitudes may grow: one bit.
@@ -159,7 +159,7 @@ Numbers = tuple[float, ...]
 
 
 class Bounds:
-    """For each node of a graph, what it is made of in numbers, and of which inputs.
+    """Numeric bounds of each node of a graph, and the inputs on which it depends.
 
     The magnitude of a node is its value with every difference taken as a sum, |x - y| as |x| + |y|: rounding errors are at
     most a few units in the last place of it (J. H. Wilkinson, *Rounding Errors in Algebraic Processes*, 1963). It is taken
@@ -181,7 +181,7 @@ class Bounds:
         self._bits = 0
 
     def allows(self, node: Expr, op: str, args: tuple[Expr, ...]) -> bool:
-        """Whether a node may be computed by another operation: rounding is no worse, and it needs no further input."""
+        """True if a node may be computed by another operation: rounding is no worse, and it needs no further input."""
         self._learn((node, *args))
         if any(self._inputs[arg] & ~self._inputs[node] for arg in args):
             return False
@@ -192,7 +192,7 @@ class Bounds:
         return bool(pairs) and all(new <= GROWTH * old for new, old in pairs)
 
     def agree(self, node: Expr, other: Expr, share: float) -> bool:
-        """Whether two expressions have the same values at the trial points, up to a share of the first one's magnitude."""
+        """True if two expressions agree at the trial points, up to a share of the first one's magnitude."""
         self._learn((node, other))
         rows = zip(self._values[node], self._values[other], self._magnitudes[node], strict=True)
         return all(abs(x - y) <= share * size or x == y or (isnan(x) and isnan(y)) for x, y, size in rows)
@@ -203,7 +203,7 @@ class Bounds:
         return self._magnitudes[node]
 
     def _learn(self, wanted: Iterable[Expr]) -> None:
-        """Compute what is wanted and not known, operands first."""
+        """Compute missing bounds, operands first."""
         waiting = list(wanted)
         while waiting:
             node = waiting[-1]
@@ -223,7 +223,7 @@ class Bounds:
         self._magnitudes[node], self._sharp[node] = tuple(map(abs, self._values[node])), True
 
     def _is_sharp(self, op: str, args: Sequence[Expr]) -> bool:
-        """Whether an operation gives a value without inaccurate cancellation."""
+        """True if an operation has no inaccurate cancellation."""
         if op in _SUMS or op in _CIRCULAR:
             return all(not positive(arg)[1].args for arg in args)
         return op in _SHARP and all(self._sharp[arg] for arg in args)
@@ -233,7 +233,7 @@ class Bounds:
         return 1 << self._bits
 
     def _input(self) -> float:
-        """Of the order of 1, or near 0, or near a right angle."""
+        """Random input of the order of 1, or near 0, or near a right angle."""
         kind, sign = self._random.random(), self._random.choice((-1.0, 1.0))
         if kind < 0.4:
             return float(sign * self._random.uniform(0.4, 2.8))
@@ -264,12 +264,12 @@ _RATIONAL = {"add", "sub", "mul", "neg"}
 
 _SUMS, _CIRCULAR, _SHARP = {"add", "sub"}, {"sin", "cos"}, {"same", "mul", "neg", "div", "sqrt", "abs"}
 
-#: What may be no number, or is not always taken: a value that comes from it stands for an input of its own.
+#: Operations that may be NaN, or are not always selected: their results count as independent inputs.
 _PARTIAL = {"div", "sqrt", "atan2", "select"}
 
 
 class Facts:
-    """What is known of the values of a graph: residues in two fields, and bounds; it grows as the graph is rewritten.
+    """Properties of the values of a graph: residues in two fields, and bounds; extended as the graph is rewritten.
 
     ``searched`` are the operations for which `combined` has looked for something better.
     """
@@ -279,13 +279,13 @@ class Facts:
         self.searched: set[Expr] = set()
 
     def learn(self, nodes: Sequence[Expr]) -> None:
-        """Take operations in, operands before what takes them."""
+        """Add operations, operands before their users."""
         for known in (self.residues, self.small):
             known.learn(nodes)
 
 
 def merged(outputs: Sequence[Expr], facts: Facts) -> list[Expr]:
-    """The same outputs with equal values, and opposite ones, computed once: the oldest stays."""
+    """The same outputs with equal and opposite values computed once: the oldest node is kept."""
     nodes = operations_needed(outputs)
     facts.learn(nodes)
     residues, bounds = facts.residues, facts.bounds

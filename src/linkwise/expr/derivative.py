@@ -12,7 +12,7 @@ from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed, schedule
 from linkwise.spatial.scalar import Array, is_number, select
 
-#: The region of what enters a result whatever is chosen.
+#: Region of a node that is used for every selection.
 _EVERYWHERE = 1.0
 
 
@@ -123,7 +123,7 @@ def pullback(outputs: Sequence[Any], weights: Sequence[Any], variables: Sequence
 
 
 def _regions(nodes: Sequence[Expr], ends: Sequence[Expr]) -> dict[Expr, Any]:
-    """Where each node, operands first, enters the results: a scalar that is greater than 0 there; left out: everywhere.
+    """Region of each node, operands first, in which it affects the results: a positive scalar there; omitted for everywhere.
 
     The ends, results and variables, count everywhere: there what comes from a smaller region is set to 0 outside of it.
     """

@@ -87,7 +87,7 @@ def substitute(outputs: Array, values: Mapping[Expr, Any]) -> Array:
 
 
 def as_symbols(*arrays: Array) -> list[list[Expr]]:
-    """Symbols to differentiate by, in whose place `substitute` puts values afterwards.
+    """Symbols for differentiation, which `substitute` replaces by values afterwards.
 
     The values themselves where they are different symbols, none of them of a mechanism; else new ones. Symbols that stay
     cost fewer operations than those that are replaced.

@@ -17,7 +17,7 @@ Sum = dict[Monomial, float]
 #: Terms that a product may have before like ones are collected.
 MOST_TERMS = 2_000
 
-#: A coefficient below this part of what was added up to make it is rounding.
+#: A coefficient below this part of its terms is rounding.
 _ROUNDING = 1e-14
 
 
@@ -104,7 +104,7 @@ def _added(a: Sum, b: Sum, sign: float = 1.0) -> Sum:
 
 
 def quotient(above: Any, below: Any) -> Any:
-    """One expression divided by another, multiplied out; what both have as a factor is taken off where it is all of one.
+    """Quotient of two expressions, expanded; common factors are cancelled if they are factors of the whole.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _joined(a: Monomial, b: Monomial) -> Monomial:
 
 
 def _total(parts: Iterable[tuple[Monomial, float]]) -> Sum:
-    """Collect like monomials, after sin^2 + cos^2 = 1; what rounding left is dropped."""
+    """Collect like monomials, after sin^2 + cos^2 = 1; remainders of rounding are dropped."""
     results: Sum = {}
     sizes: Sum = {}
     waiting = list(parts)

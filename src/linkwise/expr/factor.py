@@ -1,4 +1,4 @@
-"""Common factors taken out of sums; products and sums of two that occur in several computed once."""
+"""Common factors of sums; products and sums of two that occur repeatedly are computed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.expr.ordering import operations_needed
 Term = tuple[int, tuple[int, ...]]
 
 
-#: Of what an operation is written out as a part.
+#: Users into which an operation is expanded as a part.
 _WITHIN = {"add": {"add", "sub"}, "sub": {"add", "sub"}, "mul": {"add", "sub", "mul"}}
 
 
@@ -79,7 +79,7 @@ class WrittenOut:
         return [self._signed(output) for output in self._outputs]
 
     def _inside(self, node: Expr) -> bool:
-        """Whether an operation has one user, which is of its kind or takes it as a term."""
+        """True if an operation has one user, which is of its kind or uses it as a term."""
         users = self._users.get(node, [])
         return len(users) == 1 and users[0] in _WITHIN.get(node.op, ())
 
@@ -165,12 +165,12 @@ Signed = tuple[int, int]
 
 
 def factored(outputs: Sequence[Expr]) -> list[Expr]:
-    """The same outputs with common factors taken out: a x + b x = (a + b) x."""
+    """The same outputs with common factors extracted: a x + b x = (a + b) x."""
     return _with_factors(WrittenOut(outputs))
 
 
 def shared(outputs: Sequence[Expr]) -> list[Expr]:
-    """The same outputs, where products and sums of two that occur in several are computed once; then factored."""
+    """The same outputs with repeated products and sums of two computed once; then factored."""
     written = WrittenOut(outputs)
     _share_products(written)
     _share_sums(written)
@@ -189,7 +189,7 @@ def _is_short(terms: Sequence[Term]) -> bool:
 
 
 def _factored(written: WrittenOut, terms: list[Term]) -> list[Term]:
-    """Terms with the factor that most products among them have taken out, again and again."""
+    """Extract the most common factor of products repeatedly."""
     while True:
         counts = Counter(factor for _, factors in terms if len(factors) > 1 for factor in dict.fromkeys(factors))
         common, most = max(counts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
@@ -258,7 +258,7 @@ def _pair(a: Signed, b: Signed) -> tuple[int, int, int]:
 
 
 def _sign_of(elements: Sequence[Signed], pair: tuple[int, int, int]) -> int:
-    """The sign with which a list holds a pair, 0 where it does not."""
+    """Sign of a pair in a list, 0 if it does not occur."""
     low, high, relative = pair
     for sign in (1, -1):
         a, b = (sign, low), (sign * relative, high)

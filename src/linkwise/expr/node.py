@@ -1,4 +1,4 @@
-"""The node of the expression graph. Equal expressions are one object, and it lives no longer than somebody needs it."""
+"""The node of the expression graph. Equal expressions are one object, which is freed after its last use."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _SIGN = {"add": " + ", "sub": " - ", "mul": " * ", "div": " / "}
 
 
 class RewriteRule(Protocol):
-    """What `build` needs of a rule: see `linkwise.expr.rules.Rule`."""
+    """Interface of a rule for `build`: see `linkwise.expr.rules.Rule`."""
 
     @property
     def rewrite(self) -> Callable[..., Expr | None]:
         """Applies the rule to operands; None where it does not fit."""
 
     def fits(self, kinds: Sequence[str]) -> bool:
-        """Whether it looks at operands of these kinds."""
+        """True if it applies to operands of these kinds."""
 
 
 def use_rules(rules: Mapping[str, Sequence[RewriteRule]]) -> None:
@@ -92,7 +92,7 @@ class Expr:
     serial: int
     key: bytes | None
 
-    # Most of what a recursion writes down is a product with 0 or 1, or a sum with 0: the table of rules need not be asked.
+    # Most operations of a recursion are products with 0 or 1, or sums with 0: these skip the table of rules.
 
     def __add__(self, other: Any) -> Any:
         return self if other.__class__ is float and other == 0.0 and self.op != "const" else build("add", self, other)
@@ -200,7 +200,7 @@ class Expr:
         return f"Expr({self})"
 
     def __format__(self, spec: str) -> str:
-        """As text; what a number would be rounded by does not apply."""
+        """Convert to text, ignoring a number format."""
         return str(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -211,7 +211,7 @@ Scalar = Expr | float
 
 
 class _Entry(weakref.ref[Expr]):
-    """The weak reference that the table holds, which knows its own key."""
+    """Weak reference in the table, with its key."""
 
     __slots__ = ("key",)
     key: tuple[Any, ...]
@@ -229,7 +229,7 @@ def _forget(entry: weakref.ref[Expr]) -> None:
 def _remove(entry: _Entry) -> None:
     if _table.get(entry.key) is entry:
         result = _table.pop(entry.key, None)
-        if result is not None and result is not entry:  # another thread has put a new node there in between
+        if result is not None and result is not entry:  # another thread has stored a new node in between
             _table.setdefault(entry.key, result)
 
 
@@ -245,7 +245,7 @@ def symbol(name: str) -> Expr:
 
 
 def parameter(name: str, origin: Any = None) -> Expr:
-    """The one symbol of that name and origin, which stands for a number of a model.
+    """The unique symbol of that name and origin, in place of a number of a model.
 
     Parameters
     ----------
@@ -267,12 +267,12 @@ def parameter(name: str, origin: Any = None) -> Expr:
 
 
 def is_parameter(node: Expr) -> bool:
-    """Whether a node is a symbol made by `parameter`."""
+    """True if a node is a symbol of `parameter`."""
     return node.op == "symbol" and node.key is not None
 
 
 def origin_of(node: Expr) -> Any:
-    """The object that a symbol made by `parameter` was read from; None for every other node."""
+    """Origin of a symbol of `parameter`; None for every other node."""
     entry = _entry_of(node) if node.op == "symbol" else None
     return entry.key[2] if entry is not None and len(entry.key) > 2 else None
 
@@ -326,13 +326,13 @@ def rewrites_for(op: str, *kinds: str) -> tuple[Callable[..., Expr | None], ...]
 
 
 def ordered(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The operands of what commutes in their one order: a constant first, then as `precedence` says."""
+    """Canonical order of commuting operands: a constant first, then by `precedence`."""
     a, b = args
     return args if a.op == "const" or (b.op != "const" and precedence(a) <= precedence(b)) else (b, a)
 
 
 def precedence(node: Expr) -> tuple[bytes, int]:
-    """Sorts nodes the same in every process: expressions of parameters alone by what they are, then all others by age.
+    """Sort key of nodes, equal in every process: expressions of parameters by content, then all others by age.
 
     Expressions of parameters are shared with all graphs that have them, so their age is that of the first of these; all
     others belong to one graph, in which they always come about in the same order.
@@ -341,12 +341,12 @@ def precedence(node: Expr) -> tuple[bytes, int]:
 
 
 def interned(op: str, args: tuple[Expr, ...]) -> Expr:
-    """The one node for this operation on these nodes, as it stands."""
+    """The unique node of this operation on these nodes, without simplification."""
     return _intern((op, args), op, args, None)
 
 
 def existing(op: str, args: tuple[Expr, ...]) -> Expr | None:
-    """The node for this operation on these nodes if there is one already."""
+    """The node of this operation on these nodes if there is one already."""
     entry = _table.get((op, args))
     return None if entry is None else entry()
 
@@ -357,7 +357,7 @@ def constant(value: float) -> Expr:
 
 
 def live_nodes() -> int:
-    """How many interned nodes are alive."""
+    """Number of live interned nodes."""
     return len(_table)
 
 
@@ -372,7 +372,7 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
     stored.key = key
     entry = _table.setdefault(key, stored)
     node = result if entry is stored else entry()
-    if node is None:  # what stands there is dead and about to be removed
+    if node is None:  # the entry is dead and about to be removed
         _table[key] = stored
         return result
     return node
@@ -390,7 +390,7 @@ def _new(op: str, args: tuple[Expr, ...], value: Any) -> Expr:
 
 
 def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
-    """The key of an operation on nodes with keys: its height, so that operands sort before what takes them, and a digest."""
+    """Key of an operation on nodes with keys: its height, so that operands sort before their users, and a digest."""
     if not args:
         return _NUMBER + float(value).hex().encode() if op == "const" else None
     keys = [arg.key for arg in args]
@@ -398,7 +398,7 @@ def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
     return height.to_bytes(4, "big") + blake2b(repr((op, keys)).encode(), digest_size=16).digest()
 
 
-#: What the keys of numbers and of parameters begin with.
+#: Prefixes of the keys of numbers and of parameters.
 _NUMBER, _PARAMETER = bytes(4), (1).to_bytes(4, "big")
 
 
@@ -406,7 +406,7 @@ _NUMBER, _PARAMETER = bytes(4), (1).to_bytes(4, "big")
 
 
 def operands_first(root: Expr) -> list[Expr]:
-    """Every node of an expression once, operands before what takes them: the same order for equal expressions."""
+    """All nodes of an expression without repetition, operands first, in the same order for equal expressions."""
     order: dict[Expr, None] = {}
     waiting = [root]
     while waiting:
@@ -462,7 +462,7 @@ def text(expression: Expr) -> str:
 
 
 def _infix(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
-    """One operation as text, and how strongly it binds."""
+    """Text of one operation, and its binding strength."""
     if node.op == "const":
         return f"{node.value:.12g}", 4 if node.value >= 0 else 2
     if node.op == "symbol":

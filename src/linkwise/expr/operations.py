@@ -1,4 +1,4 @@
-"""The operations that a node can be: how each is computed and differentiated, as one table."""
+"""Operations of nodes: value and derivative of each, as one table."""
 
 from __future__ import annotations
 

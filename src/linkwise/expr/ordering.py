@@ -8,12 +8,12 @@ from typing import Any
 
 from linkwise.expr.node import Expr
 
-#: Registers that hold waiting values, of the 32 of a large processor; some are needed for what is in work.
+#: Registers for pending values, of the 32 of a large processor; some are needed for current operands.
 REGISTERS = 28
 
-#: Operations from which on the time to compile them counts for more than the last tenth of their speed. They are computed
-#: in the order in which the nodes were made: for dynamics of 26 to 100 bodies the best of the three, or with 3 % more
-#: traffic, and comparing them takes as long as tracing. LLVM optimises nothing of them, and so takes a tenth of the time.
+#: Operations from which on compile time matters more than the last tenth of speed. They are computed in the order of their
+#: creation: for dynamics of 26 to 100 bodies the best of the three, or with 3 % more traffic, and comparing them takes as
+#: long as tracing. LLVM does not optimise them, and so takes a tenth of the time.
 MANY = 55_000
 
 _NEVER = 1 << 60
@@ -23,7 +23,7 @@ Args = Sequence[Sequence[int]]
 
 
 def schedule(outputs: Sequence[Any]) -> list[Expr]:
-    """Every node that the outputs need, operands first, each once.
+    """All nodes of the outputs, operands first, each once.
 
     Of three orders the one in which fewest values go to memory and back: the order in which the nodes were made, which suits
     a recursion, for it goes on with what it has just computed; the same, but all that leads to one result together, which
@@ -59,7 +59,7 @@ def schedule(outputs: Sequence[Any]) -> list[Expr]:
 
 
 def most_alive(order: Sequence[int], args: Args) -> int:
-    """The greatest number of values that are computed and still needed at some time, in an order of computation."""
+    """Greatest number of values alive at the same time in an order of computation."""
     users = _use_counts(args)
     alive = most = 0
     for k in order:
@@ -72,7 +72,7 @@ def most_alive(order: Sequence[int], args: Args) -> int:
 
 
 def memory_traffic(order: Sequence[int], args: Args, registers: int = REGISTERS, limit: int = _NEVER) -> int:
-    """How often values are written to memory and read back, in an order of computation; beyond the limit, some more than it.
+    """Number of memory writes and reads in an order of computation; inexact beyond the limit.
 
     With the best choice of what to put away: the value that is needed last (L. A. Belady, "A study of replacement algorithms
     for a virtual-storage computer", IBM Systems Journal 5(2), 1966).
@@ -103,7 +103,7 @@ def memory_traffic(order: Sequence[int], args: Args, registers: int = REGISTERS,
 
 
 def _next_uses(order: Sequence[int], args: Args) -> tuple[list[list[int]], list[int]]:
-    """For each operand of each operation in order, the position of its next use after this one; the first use of each."""
+    """Position of the next use of each operand after each operation in order; and the first use of each."""
     upcoming = [_NEVER] * len(args)
     following: list[list[int]] = []
     for position in range(len(order) - 1, -1, -1):
@@ -116,7 +116,7 @@ def _next_uses(order: Sequence[int], args: Args) -> tuple[list[list[int]], list[
 
 
 def operations_needed(outputs: Iterable[Any]) -> list[Expr]:
-    """The operations that the outputs need, each once, operands first, the same in every process. Numbers are skipped.
+    """Operations of the outputs, each once, operands first, the same in every process. Numbers are skipped.
 
     The oldest comes first; an expression of parameters alone, which may be older than the graph, just before what takes it.
     """
@@ -152,7 +152,7 @@ def _use_counts(args: Args) -> list[int]:
 
 
 def _depth_first(wanted: Iterable[int], args: Args, symbols: Sequence[int]) -> list[int]:
-    """One wanted result after the other, each with what it needs, the operand that needs more registers first."""
+    """Depth-first order of the results, the operand that needs more registers first."""
     need = [1] * len(args)  # the Sethi-Ullman number, as if the graph were a tree
     for k, operands in enumerate(args):
         inner = sorted([need[arg] for arg in operands] + [1] * symbols[k], reverse=True)
@@ -175,7 +175,7 @@ def _depth_first(wanted: Iterable[int], args: Args, symbols: Sequence[int]) -> l
 
 
 def _by_result(args: Args) -> list[int]:
-    """As the operations are numbered, but each together with the first of the last ones that it leads to."""
+    """Order of the operations by number, grouped by the first final operation to which each contributes."""
     first = [_NEVER] * len(args)
     for k in range(len(args) - 1, -1, -1):
         if first[k] == _NEVER:
@@ -186,8 +186,8 @@ def _by_result(args: Args) -> list[int]:
 
 
 def _drawn_forward(order: Iterable[int], args: Args) -> list[int]:
-    """The order, but an operation comes as soon as it can be computed and is the only one that still needs an operand."""
-    left, waiting = _use_counts(args), [0] * len(args)  # (how many still need a result, and the sum of their numbers)
+    """Move operations forward to where they are computable and the only remaining user of an operand."""
+    left, waiting = _use_counts(args), [0] * len(args)  # (number of pending users, and the sum of their indices)
     for k, operands in enumerate(args):
         for arg in operands:
             waiting[arg] += k

@@ -1,4 +1,4 @@
-"""Longer ways to a value replaced by one operation on two other values of the graph."""
+"""Replace long computations of a value by one operation on two other values of the graph."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from linkwise.expr.cse import LARGE, SMALL, Facts, Residues
 from linkwise.expr.node import Expr, simplified
 from linkwise.expr.ordering import operations_needed
 
-#: How many pairs of values are looked at in one pass; the operations that are left then stay as they are.
+#: Greatest number of pairs examined in one pass; the remaining operations are unchanged.
 BUDGET = 1_500_000
 
-#: How many pairs at a time.
+#: Pairs examined at a time.
 BLOCK = 30_000
 
 _DIRECT = {"add", "sub", "mul"}
@@ -29,7 +29,7 @@ Replacement = tuple[str, tuple[Expr, ...], bool]
 
 
 def combined(outputs: Sequence[Expr], facts: Facts) -> list[Expr]:
-    """The same outputs, where the sum, the difference or the product of two known values replaces longer ways to a value."""
+    """The same outputs, with sum, difference or product of two known values in place of long computations."""
     nodes = operations_needed(outputs)
     facts.learn(nodes)
     choice = _Choice(nodes, outputs, facts)
@@ -45,7 +45,7 @@ def combined(outputs: Sequence[Expr], facts: Facts) -> list[Expr]:
 
 
 class _Pairs:
-    """For operations of a graph, the pairs of older values that give them by one operation."""
+    """Pairs of older values that give operations of a graph by one operation."""
 
     def __init__(self, nodes: Sequence[Expr], wanted: Sequence[Expr], facts: Facts) -> None:
         self._residues, small = facts.residues, facts.small
@@ -113,7 +113,7 @@ def _reduced(values: Residue) -> Residue:
 
 
 class _Choice:
-    """Which replacements are worth it, from the outputs inward, with the counts of what is still used."""
+    """Selection of profitable replacements, from the outputs inward, with counts of remaining uses."""
 
     def __init__(self, nodes: Sequence[Expr], outputs: Sequence[Expr], facts: Facts) -> None:
         self.args = {node: node.args for node in nodes}
@@ -125,7 +125,7 @@ class _Choice:
         self.pairs = _Pairs(nodes, wanted, facts)
 
     def _may(self, node: Expr) -> bool:
-        """Whether an operation may have operands that nothing else needs."""
+        """True if an operation may have operands without other users."""
         return node.op in _DIRECT and any(arg.args and self.uses[arg] <= 2 for arg in node.args)
 
     def best(self, node: Expr) -> Iterator[Replacement]:
@@ -146,7 +146,7 @@ class _Choice:
             yield best
 
     def _lives(self, node: Expr) -> bool:
-        """Whether a value is computed still: a replacement may have made it needless."""
+        """True if a value is still computed, not made unnecessary by a replacement."""
         return not node.args or self.uses[node] > 0
 
     def _own(self, node: Expr) -> list[Expr]:
@@ -162,7 +162,7 @@ class _Choice:
         return freed
 
     def _kept(self, removable: Sequence[Expr], args: Sequence[Expr]) -> set[Expr]:
-        """Which of a node's own operations the operands of its replacement still need."""
+        """Operations of a node that the operands of its replacement still need."""
         candidates, kept = set(removable), set[Expr]()
         waiting = list(args)
         while waiting:

@@ -16,14 +16,14 @@ from linkwise.expr.resynthesis import combined
 #: Graphs of more operations are left as they are.
 LARGEST = 30_000
 
-#: How often the passes are run at most.
+#: Greatest number of repetitions of the passes.
 ROUNDS = 3
 
 #: Graphs of more operations are merged and factored only, once: the rest saves some two in a hundred there, and takes three
 #: times as long.
 FEW = 500
 
-#: How far results may differ from those before at the trial points, as a share of what they are added up from.
+#: Tolerance of the results at the trial points, relative to their terms.
 EXACTNESS = 1e-12
 
 

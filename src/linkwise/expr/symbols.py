@@ -19,7 +19,7 @@ def symbols(names: str) -> Any: ...
 @overload
 def symbols(names: Iterable[str]) -> tuple[Any, ...]: ...
 def symbols(names: str | Iterable[str]) -> Any:
-    """Symbols that stand for numbers of a mechanism: masses, lengths, gravity, what a motor has.
+    """Symbols in place of numbers of a mechanism: masses, lengths, gravity, motor data.
 
     A kernel of a mechanism with symbols takes their values as its last input, ``parameters``, in the order of
     `Mechanism.symbols`. Equal names are one symbol. Symbols compute like numbers: ``2 * m1 * l1**2``, ``alpha.cos()``.
@@ -72,5 +72,5 @@ def checked_name(name: object) -> str:
     try:
         float(name)
     except ValueError:
-        return unicodedata.normalize("NFC", name)  # an accented letter is one name, however it is put together
+        return unicodedata.normalize("NFC", name)  # composed and decomposed accents are one name
     raise ArgumentError(f"{shown(name)} is not a name of a symbol: it reads as a number")

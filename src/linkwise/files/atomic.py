@@ -1,4 +1,4 @@
-"""Writing files so that each is there whole or not at all: under a temporary name first, then renamed."""
+"""Atomic file writing: a file is written under a temporary name and renamed only when complete."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
 
 
 def write_bytes(path: str | Path, parts: bytes | Iterable[bytes]) -> None:
-    """Write a file; its folder must be there, a link to a file stays a link, and permissions stay what they were.
+    """Write a file atomically; its folder must exist, symbolic links and permissions are preserved.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Folder:
 
 
 class TextFile:
-    """A file under a temporary name beside the one that it shall get; what the disk refuses becomes a `FileError`."""
+    """Text file under a temporary name beside its target; errors of the operating system become `FileError`."""
 
     def __init__(self, path: Path, mode: int) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.", suffix=".part")
@@ -160,7 +160,7 @@ class TextFile:
 
 @contextmanager
 def _refusals(path: str | Path, *kinds: type[Exception]) -> Iterator[None]:
-    """Turn what the operating system refuses, and errors of other kinds that mean the same, into a `FileError`."""
+    """Convert errors of the operating system, and their equivalents of other classes, into `FileError`."""
     refusals: tuple[type[Exception], ...] = (OSError, *kinds)
     try:
         yield
@@ -171,7 +171,7 @@ def _refusals(path: str | Path, *kinds: type[Exception]) -> Iterator[None]:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that stood there, or what a new file would get."""
+    """Return the permissions of the existing target, or those of a new file."""
     try:
         return target.stat().st_mode & 0o777
     except OSError:

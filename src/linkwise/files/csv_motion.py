@@ -20,7 +20,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @dataclass(frozen=True)
 class MotionColumn:
-    """One column: the names by which it is known, the usual one first, and its units."""
+    """One column: its accepted names, the preferred one first, and its units."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -48,14 +48,14 @@ def columns(group: str, n: int, names: Sequence[str], joints: Sequence[ManifoldJ
 
 
 def header(n: int, names: Sequence[str], joints: Sequence[ManifoldJoint]) -> list[str]:
-    """What a header says that Linkwise writes."""
+    """Return the column names of a file written by Linkwise."""
     endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
     base = {group: [f"_{name}" for name in manifold_names(group, joints)] for group in GROUPS}
     return ["t", *(f"{group}{ending}" for group in GROUPS for ending in [*base[group], *endings])]
 
 
 def name_and_unit(cell: str) -> tuple[str, str | None]:
-    """The name of a column and the unit that stands in brackets behind it; None without brackets.
+    """Split a column heading into its name and the unit in brackets; the unit is None without brackets.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def name_and_unit(cell: str) -> tuple[str, str | None]:
 
 SEPARATORS = (";", "\t", ",")
 
-#: How far the length of a quaternion may be from 1 in a file (tables carry few digits).
+#: Tolerance of a quaternion's length in a file (tables have few digits).
 UNIT_QUATERNION = 1e-6
 
 #: Columns that are the motion of a joint, by its number or its name.
@@ -120,7 +120,7 @@ class CsvReader:
             batch = list(islice(self.lines, 2048))
 
     def _columns(self, offset: int, names: Sequence[str]) -> list[int]:
-        """Where the wanted columns stand."""
+        """Locate the required columns."""
         places = [next((self.header.index(n) for n in column.names if n in self.header), -1) for column in self.wanted]
         missing = [column for column, at in zip(self.wanted, places, strict=True) if at < 0]
         if missing and missing == self.wanted[1 + self.sizes[0] :]:
@@ -136,7 +136,7 @@ class CsvReader:
         return places
 
     def _check_others(self, offset: int, known: set[str], named: bool) -> None:
-        """Refuse columns that are the motion of a joint that there is not: the file is for another mechanism."""
+        """Reject columns of joints that this mechanism does not have: the file belongs to another mechanism."""
         joints = f"there {'is 1 joint' if self.n == 1 else f'are {self.n} joints'}"
         for name in self.header:
             by_name = named and _NAMED.match(name)
@@ -183,7 +183,7 @@ class CsvReader:
             self.source.fail(batch[k][0], f"the quaternion {names} has the length {float(lengths[k]):.9g}; expected 1")
 
     def _table(self, batch: list[tuple[int, bytes]]) -> FloatArray:
-        """All cells as numbers at once; where that fails, line by line to find the cell at fault."""
+        """Parse all cells at once; on failure, parse line by line to find the invalid cell."""
         width, separator = len(self.header), self.separator.encode()
         if all(line.count(separator) == width - 1 for _, line in batch):
             joined = separator.join(line for _, line in batch)
@@ -204,7 +204,7 @@ class CsvReader:
 
 
 def _positions_alone(missing: Sequence[MotionColumn], n: int) -> str:
-    """What to say of a file that has neither velocities nor accelerations, and how to get them."""
+    """Return the message for a file with positions only, with the way to compute velocities and accelerations."""
     first, last = missing[0].names[0], missing[-1].names[0]
     make = "linkwise.trajectory.through(q, t).save('motion.csv')"
     columns = f"velocities and accelerations ({first} ... {last}) are missing"

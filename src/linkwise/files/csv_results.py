@@ -15,7 +15,7 @@ from linkwise.model.quantities import QUANTITIES, labelled
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: How many numbers are turned into text at a time.
+#: Count of numbers formatted as text at a time.
 NUMBERS = 1 << 17
 
 #: The fields of `LinkStates` in links.csv, and their columns.

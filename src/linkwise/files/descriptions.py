@@ -139,14 +139,14 @@ def _description(path: str | Path, reading: Reading) -> Description:
 
 
 def all_remarks(reading: Reading) -> list[FileProblem]:
-    """What is odd about a file that could be read: what its reader remarks, and what the mechanism shows."""
+    """Return all remarks on a readable file: those of its reader and those on the mechanism."""
     assert reading.description is not None
     remarks = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
     return sorted(remarks, key=lambda remark: remark.line)
 
 
 def _mechanism(path: str | Path, reading: Reading) -> Mechanism:
-    """The mechanism alone, with warnings of what it lacks of the description."""
+    """Return the mechanism alone; warn of features of the file that it lacks."""
     description = _description(path, reading)
     place = "" if path == TEXT else f"{path}: "
     for lacking in reading.lacking:
@@ -159,7 +159,7 @@ def _mechanism(path: str | Path, reading: Reading) -> Mechanism:
 
 
 def check(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> list[FileProblem]:
-    """Everything that is wrong with a description file, each with its line; empty when it can be read.
+    """List all errors of a description file with their lines; empty when the file can be read.
 
     The options are those of `read`.
 
@@ -175,7 +175,7 @@ def check(path: str | Path, *, physical: bool = True, **options: Unpack[Options]
 
 
 def remarks(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> list[FileProblem]:
-    """What is odd but not wrong in a description file that can be read: moving links without mass, and the like.
+    """List suspicious but valid features of a readable description file: moving links without mass, and the like.
 
     The options are those of `read`.
     A link that carries a rotor gets a remark where its inertia is too small to contain the rotor's, as it must where the
@@ -209,7 +209,7 @@ def save(
     shapes: Sequence[Shape] = (),
     allow_loss: bool = False,
 ) -> None:
-    """Write a description, as the suffix says: ``.toml`` holds everything, ``.dat``, ``.urdf``, ``.xml`` (MJCF) less.
+    """Write a description in the format of the suffix: ``.toml`` represents all, ``.dat``, ``.urdf``, ``.xml`` (MJCF) less.
 
     The file appears whole or not at all. A .DAT names neither the mechanism (the file's name stands for it) nor the
     source of its numbers, nor do a URDF and an MJCF file name the latter.
@@ -270,14 +270,14 @@ def _wrench(external: Any) -> FloatArray:
 
 
 def parse(path: str | Path, options: ReadOptions) -> Reading:
-    """Read a file as far as it goes; of many problems the first ones are kept."""
+    """Parse a file as far as possible; of many problems the first ones are kept."""
     _refuse_kind(path)
     _refuse_name(path)
     return _parse_text(path, read_text(path, LARGEST_DESCRIPTION), options)
 
 
 def _parse_text(path: str | Path, text: str, options: ReadOptions) -> Reading:
-    """Read a text; `path` is where it comes from, or `TEXT`."""
+    """Parse a text; `path` is its origin, or `TEXT`."""
     form = format_of(path, text, options)
     options.refuse_unused(path, form.name, form.options)
     reading = with_collision_shapes(form.read(text, path, options), "" if path == TEXT else os.fspath(path))
@@ -287,13 +287,13 @@ def _parse_text(path: str | Path, text: str, options: ReadOptions) -> Reading:
 
 
 def _refuse_kind(path: object) -> None:
-    """Refuse what is no path: the operating system takes numbers and bytes too."""
+    """Reject arguments that are not paths: the operating system would accept numbers and bytes."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise ArgumentError(f"path is {shown(path)}; expected the path of a file")
 
 
 def _refuse_name(path: str | Path) -> None:
-    """Say how a bundled robot is loaded, or a text read, where that is given and there is no such file."""
+    """Raise an error with the right call where a missing file's name is that of a bundled robot, or is a text."""
     if os.path.exists(Path(path)):
         return
     name = str(path).lower()

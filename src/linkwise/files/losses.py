@@ -1,4 +1,4 @@
-"""What formats cannot hold of a description: `Losses`, and those that several formats share."""
+"""Features that formats cannot represent: `Losses`, and losses common to several formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkwise.model.motor import Motor
 
 @dataclass
 class Losses:
-    """What a format cannot hold of a description.
+    """Features of a description that a format cannot represent.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Losses:
     never: list[str] = field(default_factory=list)
 
     def check(self, path: str | Path, form: str, allow_loss: bool) -> None:
-        """Raise `FileError` naming everything that would be lost, unless that is allowed, and what cannot be written."""
+        """Raise `FileError` for features that cannot be written, and for losses unless they are allowed."""
         if self.never or (self.lost and not allow_loss):
             messages = [f"would be lost in {form}: {part}" for part in self.lost]
             messages += [f"cannot be written in {form} at all: {part}" for part in self.never]
@@ -41,12 +41,12 @@ class Losses:
             raise FileError(path, problems, self.advice("allow the loss (allow_loss=True)"))
 
     def advice(self, allow: str) -> str:
-        """What can be done; `allow` is how the loss is allowed, where that helps."""
+        """Return the advice of the error message; `allow` is the option that permits losses."""
         return "save as .toml, which holds everything" + ("" if self.never else f", or {allow}")
 
 
 def motor_losses(motor: Motor, whose: str) -> Iterator[str]:
-    """What a format leaves out of a motor that holds its friction at the joint, the same both ways, and nothing else."""
+    """Yield the losses of a format with symmetric friction at the joint and no other motor data."""
     up, down = motor.reflected_coulomb
     tests = {
         f"{whose} carrier": motor.carrier is not None,
@@ -59,7 +59,7 @@ def motor_losses(motor: Motor, whose: str) -> Iterator[str]:
 
 
 def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
-    """What a format leaves out that holds a chain of links by their Denavit-Hartenberg rows.
+    """List the losses of a format with a serial chain of Denavit-Hartenberg rows.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
 
 
 def rotor_text(motor: Motor) -> str:
-    """What of the rotor is lost with its motor."""
+    """Name the rotor data lost with a motor."""
     if motor.carrier is None:
         return ""
     carrier = repr(motor.carrier) if isinstance(motor.carrier, str) else f"link {motor.carrier} (from 0)"

@@ -1,4 +1,4 @@
-"""What a user should know of a mechanism as read: bodies and rotors, lengths, limits, joints that follow others."""
+"""Remarks on a mechanism read from a file: bodies and rotors, lengths, limits, mimic joints."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from linkwise.spatial.spatial_vectors import inertia_times
 
 UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate refuse it"
 
-#: Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes.
+#: Rounding error of the inertia, kg m2, of a mass of 1 kg near the axes of a mechanism of 1 m.
 ROUNDING = 1e-15
 
-#: A length beyond this is asked about, m.
+#: Lengths beyond this raise a remark, m.
 LONG = 50.0
 
-#: A joint with limits beyond this is asked about, rad.
+#: Joint limits beyond this raise a remark, rad.
 MOST_TURN = 4 * math.pi
 
 
 def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
-    """Everything odd about a mechanism, by the line of the file that it was read from."""
+    """Return all remarks on a mechanism, by line of its file."""
     looks = (_bodies, _rotors, _nothing_moved, _lengths, _limits, _followed)
     remarks = [remark for look in looks for remark in look(mechanism, reading)]
     if not mechanism.gravity.any():
@@ -65,7 +65,7 @@ def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
 
 
 def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
-    """Links whose inertia is too small for the locked rotors that they contain.
+    """Yield links whose inertia is smaller than that of the locked rotors inside them.
 
     Whatever turns with a link adds to its inertia, so the tensor less Jm a a' of each rotor (a: its axis) must be positive
     semidefinite; else some motion has negative kinetic energy.
@@ -90,7 +90,7 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
 
 
 def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
-    """Joints whose links have mass and yet move no inertia."""
+    """Yield joints of links with mass that move no inertia."""
     for k in _undefined(mechanism):
         link = mechanism.links[k]
         if link.body.mass:
@@ -99,7 +99,7 @@ def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProbl
 
 
 def _undefined(mechanism: Mechanism) -> set[int]:
-    """The links whose joints move nothing with inertia, in a mechanism that has masses: mostly a tip left without any."""
+    """Return the links whose joints move no inertia, in a mechanism with masses: mostly a tip without mass."""
     return mechanism.memo("report", "undefined", lambda: _without_inertia(mechanism))
 
 
@@ -131,7 +131,7 @@ def _moved_inertias(mechanism: Mechanism) -> FloatArray:
 
 
 def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
-    """Links with lengths that look like millimetres, at the line of the first of them."""
+    """Yield links with lengths that look like millimetres, at the line of the first of them."""
     for k, link in enumerate(mechanism.links):
         lengths = {field: float(np.linalg.norm(getattr(link, field)[:3, 3])) for field in ("before", "after")}
         if link.dh_row is not None:
@@ -158,7 +158,7 @@ _LENGTHS = {
 
 
 def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
-    """Limits that let nothing move, or that look like degrees."""
+    """Yield limits that permit no motion, or that look like degrees."""
     for k, link in enumerate(mechanism.links):
         parts = zip(link.joint_model.turns_and_slides, link.coordinate_names, link.coordinate_limits, strict=True)
         for part, coordinate, limits in parts:
@@ -175,7 +175,7 @@ def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
 
 
 def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
-    """Joints whose own limits stop the joint that they follow before its limits do."""
+    """Yield mimic joints whose limits are reached before those of the joint that they follow."""
     leaders = [link for link in mechanism.links if link.mimic is None for _ in link.coordinate_names]
     for k, (link, follower) in enumerate(zip(mechanism.links, mechanism.followers, strict=True)):
         if link.mimic is None or link.limits is None:
@@ -192,7 +192,7 @@ def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
 
 
 def impossible(mechanism: Mechanism) -> list[str]:
-    """What is wrong with each inertia that no body can have, by how much, and what would be possible.
+    """List the physically impossible inertias, with the violation and the nearest valid value.
 
     Examples
     --------

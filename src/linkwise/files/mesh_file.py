@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError, LinkwiseError, install_hint
 from linkwise.files.packages import Manifests, resolve
 from linkwise.spatial.scalar import FloatArray
 
-#: Kinds of mesh files that are read: what one names further, such as textures, is left out.
+#: Supported kinds of mesh files; files to which they refer, such as textures, are ignored.
 FORMATS = ("stl", "obj", "dae", "glb", "ply", "off")
 
 #: Size of the largest mesh file that is read, bytes.
@@ -21,11 +21,11 @@ LARGEST = 64 * 2**20
 
 
 class MeshError(LinkwiseError, ValueError):
-    """Why a mesh cannot be read, in words."""
+    """Reason why a mesh cannot be read."""
 
 
 def load_mesh(data: bytes, kind: str) -> Any:
-    """The mesh of trimesh that a file of a kind of `FORMATS` holds.
+    """Load a mesh with trimesh from a file of a kind of `FORMATS`.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def load_mesh(data: bytes, kind: str) -> Any:
     if kind not in trimesh.available_formats():
         raise MeshError(f"trimesh reads no .{kind} here (Collada needs pycollada)")
     try:
-        # No resolver: what a file names further, such as textures, is not opened.
+        # No resolver: referenced files, such as textures, are not opened.
         loaded: Any = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=None).to_mesh()
         vertices = np.asarray(loaded.vertices, dtype=float).reshape(-1, 3)
         faces = np.asarray(loaded.faces).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Joint motions, read a block at a time so that a file of any length needs little memory, and what is odd about them."""
+"""Joint motions, read in blocks so that a file of any length needs little memory, and remarks on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linkwise.spatial.validation import readable
 #: Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv).
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
-#: Whether a base floats, or all joints with quaternions.
+#: True for a floating base, or all joints with quaternions.
 Floating = bool | Sequence[ManifoldJoint]
 
 
@@ -92,12 +92,12 @@ class MotionFile:
             self.consumed = self.size
 
     def read(self) -> Block:
-        """The whole motion at once: t (k,), q (k, nq), qd and qdd (k, nv)."""
+        """Read the whole motion at once: t (k,), q (k, nq), qd and qdd (k, nv)."""
         t, q, qd, qdd = zip(*self, strict=True)
         return np.concatenate(t), np.concatenate(q), np.concatenate(qd), np.concatenate(qdd)
 
     def uneven(self) -> tuple[int, str] | None:
-        """The first line of a .MOT that holds another count of numbers than the others, with words for it; else None."""
+        """Return the first line of a .MOT with a number count unlike the others, with a message; None if there is none."""
         if self.dt is None:
             return None
         with open_file(self.path) as file:
@@ -154,7 +154,7 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
 def positions(
     path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False
 ) -> tuple[FloatArray, FloatArray] | None:
-    r"""The times (k,) and positions (k, nq) of a .csv that has neither speeds nor accelerations; None where it has others.
+    r"""Read times (k,) and positions (k, nq) of a .csv without velocities and accelerations; None for any other file.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floatin
 def save_motion(
     path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: Sequence[str] = (), floating: Floating = False
 ) -> None:
-    """Write a joint motion, as the suffix says: ``.mot`` for SpaceLib, or ``.csv``.
+    """Write a joint motion in the format of the suffix: ``.mot`` for SpaceLib, or ``.csv``.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def manifold_of(floating: Floating) -> tuple[ManifoldJoint, ...]:
 
 
 def _check_shapes(shapes: Sequence[tuple[int, ...]], names: Sequence[str], joints: Sequence[ManifoldJoint]) -> None:
-    """As many instants in each, as many columns as there are speeds, and a name for each joint."""
+    """Check that all arrays have the same number of instants, nv columns, and a name for each joint."""
     at, rate, acceleration = shapes
     more, less = sum(at.joint.nq for at in joints), sum(at.joint.nv for at in joints)
     n = at[1] - more if len(at) == 2 else -1
@@ -278,7 +278,7 @@ def _times(times: FloatArray, k: int) -> FloatArray:
 
 
 def _step(path: str | Path, times: FloatArray, k: int) -> float:
-    """The step whose multiples the times are."""
+    """Return the time step; raise an error unless the times are its multiples."""
     if times.ndim and _times(times, k).size == 1:
         raise refused(path, "one instant says no time step; give the step as t")
     step = float(times[1]) if times.ndim else float(times)
@@ -289,7 +289,7 @@ def _step(path: str | Path, times: FloatArray, k: int) -> float:
     return step
 
 
-#: A step in q is a jump where it is so many times what the velocities and accelerations at both its ends explain.
+#: A step in q is a jump if it exceeds the step by the velocities and accelerations at its ends by this factor.
 TIMES = 5.0
 
 #: A smaller step is none: rad, and of a joint that slides the share of the longest offset between joints.
@@ -297,7 +297,7 @@ LEAST_TURN, LEAST_SHARE = 0.2, 0.05
 
 
 class MotionRemarks:
-    """Gathers what is odd about a motion as its instants come.
+    """Collects remarks on a motion, a block at a time.
 
     Whole turns do not count as jumps, nor does anything where no joint ever has a speed: such a file lists postures.
 
@@ -349,7 +349,7 @@ class MotionRemarks:
             )
 
     def report(self) -> list[FileProblem]:
-        """Everything odd, once all instants were there."""
+        """Return all remarks, after all blocks."""
         remarks = []
         uneven = self.motion.uneven()
         if uneven is not None:

@@ -18,7 +18,7 @@ from linkwise.errors import ArgumentError, FileError, choices, shown
 from linkwise.files.atomic import write_bytes
 from linkwise.files.text import read_bytes, refused
 
-#: Bytes of all arrays that are read without being asked for: what a file of a few bytes may expand to.
+#: Greatest size of all arrays together without an explicit limit, bytes: a small file may expand to much more.
 LARGEST = 96 << 20
 
 #: A file may hold so many times its own size where that is more: recorded numbers are seldom compressed further.
@@ -117,7 +117,7 @@ def _arrays(path: str | Path, archive: zipfile.ZipFile, wanted: Mapping[str, str
 
 
 def _array(path: str | Path, name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo, kinds: str) -> npt.NDArray[Any]:
-    """One array, read into memory of the size that its header and the archive's directory agree on."""
+    """Read one array into memory of the size on which its header and the archive's directory agree."""
     if member.compress_type not in _METHODS:
         raise refused(path, f"{name} is compressed by method {member.compress_type}; expected deflate, or none")
     with archive.open(member) as stream:

@@ -87,14 +87,14 @@ class NumberTable:
         raise refused(self.path, message, line)
 
     def place(self, names: Sequence[str]) -> int | None:
-        """Which column has one of these names; None where none has."""
+        """Return the column with one of these names, or None."""
         places = [k for k, name in enumerate(self.names) if name in names]
         if len(places) > 1:
             self.refuse(self.first, f"the header names the column {names[0]!r} twice")
         return places[0] if places else None
 
     def column(self, place: int, units: dict[str, float]) -> FloatArray:
-        """The numbers of a column (k,), each times what its unit stands for; 1 where no unit is stated."""
+        """Return the numbers of a column (k,) in SI units."""
         name, unit = self.names[place], self.units[place]
         if unit and unit not in units:
             self.refuse(self.first, f"column {name!r} is in {unit!r}; expected {choices(units)}")
@@ -181,7 +181,7 @@ def _column(table: NumberTable, name: str) -> FloatArray:
 
 
 def _select_link(table: NumberTable, link: str | None) -> None:
-    """Keep the rows of the link that is asked for, where a column names links as in links.csv."""
+    """Keep the rows of one link if a column names links, as in links.csv."""
     place = table.place(["link"])
     if place is None:
         return
@@ -226,7 +226,7 @@ class RecordedEfforts:
 
 
 def read_efforts(path: str | Path, tree: Tree) -> RecordedEfforts:
-    """Read the columns ``t`` and ``tau1`` or ``tau_NAME``, ... of a mechanism; a unit may stand behind each in brackets.
+    """Read the columns ``t`` and ``tau1`` or ``tau_NAME``, ... of a mechanism; each may have a unit in brackets.
 
     Columns of other things are left alone. The force and moment on a floating base, ``tau_base_fx`` ..., may be missing:
     they are zero then.
@@ -260,7 +260,7 @@ def read_efforts(path: str | Path, tree: Tree) -> RecordedEfforts:
     return RecordedEfforts(Path(path), columns[0], np.stack(columns[1:], axis=1) if tree.nv else np.zeros((len(zero), 0)))
 
 
-#: What stands in brackets behind a coordinate, and how many rad or m it is.
+#: Units of a coordinate in brackets, in rad or m.
 COORDINATE_UNITS = {"rad": {"rad": 1.0, "deg": math.pi / 180.0}, "m": {"m": 1.0, "mm": 1e-3}}
 
 

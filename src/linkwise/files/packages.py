@@ -1,4 +1,4 @@
-"""Where the files are that a description names: ``package://`` addresses and paths, looked up by fixed rules, on demand."""
+"""Resolution of ``package://`` addresses and paths in descriptions, by fixed rules, on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMES = ("package://", "model://")
 #: Bytes of the largest ``package.xml`` that is read.
 LARGEST_MANIFEST = 256 * 1024
 
-#: How many folders in a folder are looked at for packages, the first by their names.
+#: Greatest number of subfolders searched for packages, in alphabetical order.
 MOST_ENTRIES = 2000
 
 #: Environment variables with folders that hold packages, those of ROS and of Gazebo, and with folders that ``share`` them.
@@ -30,14 +30,14 @@ Folders = Sequence["str | Path"]
 
 
 class Manifests:
-    """The packages that ``package.xml`` files declare, each folder and file read once: for one reading of a description."""
+    """The packages that ``package.xml`` files declare; each folder and file is read once for each description."""
 
     def __init__(self) -> None:
         self.name = cache(declared_name)
         self._inside = cache(self._declared)
 
     def inside(self, folder: Path, name: str) -> list[Path]:
-        """The folders in a folder whose ``package.xml`` says that name, by their names."""
+        """Return the subfolders whose ``package.xml`` declares that name."""
         return self._inside(folder).get(name, [])
 
     def _declared(self, folder: Path) -> dict[str, list[Path]]:
@@ -106,7 +106,7 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = (), 
 def package_folder(
     name: str, description_path: str | Path, package_dirs: Folders = (), manifests: Manifests | None = None
 ) -> Path:
-    """The folder of a package: the first of `package_folders` that is there.
+    """Return the folder of a package: the first existing one of `package_folders`.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def package_folder(
 def package_folders(
     name: str, description_path: str | Path, package_dirs: Folders = (), manifests: Manifests | None = None
 ) -> list[Path]:
-    """Where a package may be, in the order in which it is looked for.
+    """List the candidate folders of a package, in the order of search.
 
     A folder is the package if its ``package.xml`` says so, whatever the folder is called, or if it has a ``model.config``
     and that name; in the folders that are named for
@@ -158,7 +158,7 @@ def _listed(variable: str) -> list[str]:
 
 
 def _named_root(root: str | Path, name: str, known: Manifests) -> list[Path]:
-    """Where a package may be in a folder that is named for packages."""
+    """List the candidate folders of a package below a folder named for packages."""
     folder = Path(root).absolute()
     itself = [folder] if folder.name == name or known.name(folder) == name else []
     return [folder / name, *itself, *known.inside(folder, name)]
@@ -190,7 +190,7 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def declared_name(folder: Path) -> str | None:
-    """The name that the ``package.xml`` of a folder says, or of a folder with a ``model.config`` its own; else None."""
+    """Return the package name declared by ``package.xml`` in a folder, or the folder's name if it has a ``model.config``."""
     path = folder / "package.xml"
     if not os.path.isfile(path):
         return folder.name if os.path.isfile(folder / "model.config") else None
@@ -203,7 +203,7 @@ def declared_name(folder: Path) -> str | None:
 
 
 def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, Path]], permitted: Sequence[Path]) -> Path:
-    """The first path that is there, if it lies in the folder that it was looked up in, or in a given one."""
+    """Return the first existing path that lies in its search folder or in a permitted one."""
     for folder, path in places:
         if os.path.isfile(path):
             real = path.resolve()
@@ -240,7 +240,7 @@ def path_inside(folder: Path, named: str) -> Path | None:
 
 
 def is_absolute(named: str) -> bool:
-    """Whether a path is absolute on any system, or names a drive.
+    """True if a path is absolute on any system, or names a drive.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a description is read.
+    """Options of reading a description.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class ReadOptions:
             raise refused(path, f"root={self.root!r} was given, but {form} describes one mechanism; {hint}")
 
 
-#: How a description is read where nothing else is asked for.
+#: Default options.
 USUAL = ReadOptions()
 
 
@@ -170,17 +170,17 @@ def _require_folder(name: str, folder: object) -> None:
         raise ArgumentError(f"{name}: there is no folder {os.fspath(folder)!r}")
 
 
-#: What stands for the path of a text that is in no file.
+#: Path of a text that is not in a file.
 TEXT = "<text>"
 
 XML = re.compile(r"\s*<")
 
-#: How an XML text begins, and a text of numbers.
+#: Begin of an XML text, and of a text of numbers.
 NUMERIC = re.compile(r"\s*[+-]?\.?\d[^\s=]*(\s|$)")
 
 
 class Format:
-    """One format of descriptions; a subclass reads, and writes if it can.
+    """One description format; a subclass reads, and writes if it can.
 
     Attributes
     ----------
@@ -212,19 +212,19 @@ class Format:
     refusal = ""
 
     def sniff(self, text: str, options: ReadOptions) -> bool:
-        """Whether the text, which is not empty, is of this format."""
+        """True if the text, which is not empty, is of this format."""
         return bool(self.tag) and XML.match(text) is not None and root_tag(text) == self.tag
 
     def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:
-        r"""What a text holds: line ends are ``\n``, `path` is where it comes from, or `TEXT`."""
+        r"""Read a text: line ends are ``\n``, `path` is its origin, or `TEXT`."""
         raise NotImplementedError
 
     def losses(self, description: Description) -> Losses:
-        """What the format cannot hold of a description."""
+        """Return the features that the format cannot represent."""
         return Losses()
 
     def write(self, description: Description) -> Iterator[str]:
-        """The text of a description, in parts, without what cannot be held."""
+        """Yield the parts of the text, without the losses."""
         raise NotImplementedError
 
 
@@ -233,7 +233,7 @@ FORMATS: list[Format] = []
 
 
 def register(form: Format) -> Format:
-    """Make a format known; one that is registered later is asked first."""
+    """Register a format; those registered later take precedence."""
     FORMATS.append(form)
     return form
 
@@ -250,7 +250,7 @@ def _load_own() -> None:
 
 
 def formats() -> list[Format]:
-    """All formats, in the order in which they were registered."""
+    """Return all formats in the order of registration."""
     _load_own()
     return FORMATS
 

@@ -26,7 +26,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What a description file holds.
+    """Contents of a description file.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Description:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a reader made of a text.
+    """Result of a reader.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Report:
         self._reported: set[FileProblem] = set()
 
     def report(self, at: Element | int, message: str) -> None:
-        """Note a problem, once: the file cannot be read."""
+        """Record a problem, once: the file cannot be read."""
         problem = _problem(at, message)
         if problem not in self._reported:
             self._reported.add(problem)
@@ -130,17 +130,17 @@ class Report:
         self.remarks.append(_problem(at, message))
 
     def lack(self, at: Element | int, message: str) -> None:
-        """Note what the mechanism lacks of what the file describes: a remark that loading it warns of."""
+        """Record a feature of the file that the mechanism lacks: loading it warns of the remark."""
         self.remark(at, message)
         self.lacking.append(self.remarks[-1])
 
     def ground_alone(self, at: Element | int, why: str) -> list[Link]:
-        """The links of a file without any: one that stands on the base, without mass."""
+        """Return the links of a file without any: one massless link, fixed to the base."""
         self.lack(at, f"{why}: the mechanism is the ground alone, as a fixed link 'ground' without mass")
         return [Link(joint="fixed", name="ground")]
 
     def drop(self, at: Element | int, message: str, instead: str = "it is left out") -> None:
-        """Note what has no counterpart here, or is not there: a problem, or a remark where such things are dropped."""
+        """Record an unsupported or missing feature: a problem, or a remark where such features are dropped."""
         if self.drops:
             self.remark(at, f"{message}; {instead}")
         else:
@@ -168,19 +168,19 @@ class Report:
         return {} if body is None else {**values, "physical": physical}
 
     def name_of_base(self, element: Element, noun: str, taken: set[str]) -> str:
-        """What a link of a file is called that has the name ``base``, for that means the ground here."""
+        """Rename a link of a file that is called ``base``, which means the ground here."""
         name = unused_name("base_frame" if "base_link" in taken else "base_link", taken)
         self.remark(element, f"{noun} 'base' is called {name!r}, for 'base' means the ground")
         return name
 
     def leave(self, at: Element | int, kind: str, why: str = "") -> None:
-        """Note one place of what is not used; `why` of the first of its kind is kept."""
+        """Record one unused item; the reason of the first of its kind is kept."""
         line = at if isinstance(at, int) else at.line
         first, places, reason = self._unused.get(kind, (line, 0, why))
         self._unused[kind] = (first, places + 1, reason)
 
     def finite(self, at: Element, subject: str, text: str, count: int) -> tuple[float, ...] | None:
-        """So many finite numbers between blanks; None after a report about the subject."""
+        """Parse `count` finite numbers between blanks; None after a report about the subject."""
         words = text.split()
         values = [value for word in words if (value := number(word)) is not None]
         for word in (word for word in words if number(word) is None):
@@ -190,7 +190,7 @@ class Report:
         return tuple(values) if len(words) == len(values) == count else None
 
     def bound(self, at: Element, subject: str, text: str, greatest: float) -> float | None:
-        """A number, infinite by its word or from `greatest` on; None after a report."""
+        """Parse a number; the words for infinity, and magnitudes from `greatest` on, are infinite. None after a report."""
         infinite = INFINITE.get(text.strip().lower())
         values = (infinite,) if infinite is not None else self.finite(at, subject, text, 1)
         return None if values is None else (math.copysign(math.inf, values[0]) if abs(values[0]) >= greatest else values[0])
@@ -217,18 +217,18 @@ class Report:
         return shapes
 
     def leave_unused(self, root: Element, reasons: Mapping[str, str]) -> None:
-        """Note all that nothing asked for, with the reasons by tags."""
+        """Record all unused items, with the reasons by tags."""
         for kind, element in leftovers(root):
             self.leave(element, kind, reasons.get(element.tag, ""))
 
     @property
     def sorted_problems(self) -> list[FileProblem]:
-        """All problems by line."""
+        """Return all problems by line."""
         return sorted(self.problems, key=lambda problem: problem.line)
 
     @property
     def all_remarks(self) -> list[FileProblem]:
-        """All remarks by line, with one for each kind that is not used."""
+        """Return all remarks by line, with one for each kind of unused item."""
         remarks = list(self.remarks)
         for kind, (line, places, why) in self._unused.items():
             many = f" ({places} of them, the first here)" if places > 1 else ""
@@ -251,7 +251,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def some(names: Collection[object], most: int, text: Callable[[Iterable[object]], str] = choices) -> str:
-    """The names as a message lists them; of more than `most` the first ones and how many more there are.
+    """Join names for a message; beyond `most`, only their number is stated.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def body_fields(mass: float, frame: FloatArray, moments: Sequence[float]) -> dic
 
 
 def unused_name(name: str, taken: set[str]) -> str:
-    """The name, or the first of ``name_2``, ``name_3``, ... that is not taken; taken from now on.
+    """Return the name, or the first of ``name_2``, ``name_3``, ... that is free; it is then reserved.
 
     Examples
     --------
@@ -309,7 +309,7 @@ def unused_name(name: str, taken: set[str]) -> str:
 
 _TOOL = re.compile(r"tool(_\d+)?")
 
-#: How robots' files call the frame of the tool: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on.
+#: Usual names of the tool frame in robot files: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on.
 _CENTRE = re.compile(r".*tool0|(.*_)?(tool|tcp|ee|end_effector)(_link|_frame)?", re.IGNORECASE)
 
 
@@ -344,13 +344,13 @@ def with_tool_at_a_tip(mechanism: Mechanism) -> Mechanism:
 
 
 def needs_tool_frame(mechanism: Mechanism) -> bool:
-    """Whether the tool is lost in a file that knows none: it is off its tip, on another one, or carries something."""
+    """True if a format without tools loses this one: it is off its tip, on another link, or carries something."""
     is_at_tip = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
     return not (is_at_tip and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero)
 
 
 def with_collision_shapes(reading: Reading, path: str = "") -> Reading:
-    """The same reading whose mechanism has the shapes for collisions; meshes are looked up from the path, if any."""
+    """Add the collision shapes to the mechanism of a reading; meshes are resolved relative to the path, if any."""
     description = reading.description
     shapes = [] if description is None else [shape for shape in description.shapes if shape.role == "collision"]
     known = ["base", *(description.mechanism.link_names if description else ())]
@@ -365,14 +365,14 @@ def with_collision_shapes(reading: Reading, path: str = "") -> Reading:
 
 
 def all_shapes(mechanism: Mechanism, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
-    """The shapes that are given, and those of the mechanism that are not among them."""
+    """Return the given shapes, and the mechanism's shapes that are not among them."""
     result = [*shapes]
     known = {shape.unchecked(vertices=None) for shape in result}
     return (*result, *(shape for shape in mechanism.shapes if shape.unchecked(vertices=None) not in known))
 
 
 def check_shape_links(mechanism: Mechanism, shapes: Iterable[Shape]) -> None:
-    """Raise `ArgumentError` for a shape on a link that is not there."""
+    """Raise `ArgumentError` for a shape on an unknown link."""
     known = ["base", *mechanism.link_names]
     for shape in shapes:
         if shape.link not in known:
@@ -380,12 +380,12 @@ def check_shape_links(mechanism: Mechanism, shapes: Iterable[Shape]) -> None:
 
 
 def can_exist(body: Inertia) -> bool:
-    """Whether a body with this mass and inertia can exist."""
+    """True if mass and inertia are physically possible."""
     return attempt("", lambda: Inertia(body.mass, body.com, body.tensor))[0] is not None
 
 
 def tool_among_tips(mechanism: Mechanism) -> str:
-    """Where the tool is, for people; nothing where there is one tip only, and the tool is on it.
+    """Describe the tool's link; empty if the only tip carries the tool.
 
     Examples
     --------
@@ -410,7 +410,7 @@ def _tips(mechanism: Mechanism) -> list[int]:
 
 
 def _is_tool(link: Link) -> int:
-    """How much a link looks like a tool that was written: of several, the one with the greatest number."""
+    """Rank a link as candidate for the tool: the highest rank wins."""
     named = _TOOL.fullmatch(str(link.name))
     if named is None or link.moves:
         return 0

@@ -42,7 +42,7 @@ class Kind:
 
 
 def any_number(value: Any) -> float | None:
-    """A number as a float, infinite ones too; None for what is none, or a whole number beyond all floats."""
+    """Parse a number as float, infinities included; None for other types and for integers beyond float range."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     try:
@@ -69,7 +69,7 @@ def _all(values: list[Any]) -> list[Any] | None:
 
 
 def list_of(parse: Callable[[Any], Any], size: int | None = None) -> Callable[[Any], list[Any] | None]:
-    """A parser of a list of values, of so many where a size is given."""
+    """Build a parser of a list of values, of the given size if any."""
 
     def parsed(value: Any) -> list[Any] | None:
         return _all([parse(item) for item in value]) if isinstance(value, list) and size in (None, len(value)) else None
@@ -78,7 +78,7 @@ def list_of(parse: Callable[[Any], Any], size: int | None = None) -> Callable[[A
 
 
 def _either(parse: Callable[[Any], Any], other: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A parser of what one or the other takes."""
+    """Build a parser that tries two parsers in turn."""
     return lambda value: other(value) if (parsed := parse(value)) is None else parsed
 
 
@@ -88,12 +88,12 @@ def rows(values: Iterable[Iterable[Any]]) -> str:
 
 
 def word(*allowed: str) -> Kind:
-    """One of some words."""
+    """One of several keywords."""
     return Kind(choices(allowed), lambda value: value if value in allowed else None, text)
 
 
 def tables(name: str) -> Kind:
-    """An array of tables; what is in them is read with their own schema."""
+    """Array of tables; the contents are read with their own schema."""
     return Kind(f"one [[{name}]] table or more", lambda value: value if isinstance(value, list) and value else None)
 
 
@@ -132,7 +132,7 @@ def _rows(kind: Kind, value: Any) -> str:
     return rows((-math.inf, math.inf) if item is None else item for item in value)
 
 
-#: One, or one for each of several.
+#: One number, or one for each of several.
 NUMBER_EACH = Kind("a finite number, or a list of them", _either(_finite, list_of(any_number)), _row)
 PAIR_EACH = Kind("a list of 2 numbers, or a list of such", _either(PAIR.parse, list_of(PAIR.parse)), partial(_rows, PAIR))
 VECTOR_EACH = Kind(
@@ -147,7 +147,7 @@ TEXT_OR_WHOLE = Kind(
 
 IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'
 
-#: What a message says of an unknown key in the place of a suggestion.
+#: Hints for unknown keys that have no similar valid key.
 HINTS = dict.fromkeys(("length", "lengths", "unit", "units"), IN_SI)
 
 
@@ -186,7 +186,7 @@ class Field:
 
 
 class Schema:
-    """A table: its fields, and the class of what it describes.
+    """A table: its fields, and the class that it describes.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Schema:
         self.required = [field for field in fields if field.required]
 
     def parse(self, raw: Any) -> Any:
-        """The table itself: `TableReader` reads what is in it."""
+        """Return the table itself: `TableReader` reads its contents."""
         return raw if isinstance(raw, dict) else None
 
     def write(self, value: Any) -> str:
@@ -246,7 +246,7 @@ def lines(schema: Schema, source: Any) -> Iterator[str]:
 
 
 def same(value: Any, default: Any) -> bool:
-    """Whether a value is the default to the last bit, the sign of zero included."""
+    """True if a value equals the default to the last bit, including the sign of zero."""
     if isinstance(default, (str, bool)):
         return bool(value == default)
     return np.asarray(value, dtype=np.float64).tobytes() == np.asarray(default, dtype=np.float64).tobytes()
@@ -313,7 +313,7 @@ class TableReader:
         return values
 
     def build(self, item: str, place: Place, raw: Any, schema: Schema) -> Any:
-        """What a table describes; None where it cannot be built, which is reported."""
+        """Build the object that a table describes; None after a report."""
         values = self.table(item, place, raw, schema)
         incomplete = not isinstance(raw, dict) or any(field.name not in values for field in schema.required)
         if incomplete or schema.make is None or any(key in raw and key not in values for key in schema.together):
@@ -375,7 +375,7 @@ def _radians(value: Any) -> Any:
 
 @cache
 def lengths_of(joint: str) -> tuple[bool, ...]:
-    """Which coordinates of a kind of joint are lengths; one that is none for a kind that does not exist."""
+    """Return which coordinates of a kind of joint are lengths; for an unknown kind, (False,)."""
     if joint not in JOINTS:
         return (False,)
     parts = make_joint(joint, np.eye(3)[: JOINTS[joint].axes].squeeze()).turns_and_slides
@@ -383,7 +383,7 @@ def lengths_of(joint: str) -> tuple[bool, ...]:
 
 
 def named(kind: str, k: int, raw: Any) -> str:
-    """How messages call the k-th table of an array: by its name, else by its number from 1."""
+    """Return the name of the k-th table of an array in messages: its name, or its number from 1."""
     name = raw.get("name") if isinstance(raw, dict) else None
     return f"{kind} {name!r}" if isinstance(name, str) and name else f"{kind} {k + 1}"
 

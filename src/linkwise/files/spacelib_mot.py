@@ -19,7 +19,7 @@ _ROWS = 4096
 
 
 class MotReader:
-    """Reads the motion of n joints; `dt` is known at once."""
+    """Reads the motion of n joints; `dt` is known after construction."""
 
     def __init__(self, source: Source, n: int) -> None:
         self.source = source
@@ -71,7 +71,7 @@ class MotReader:
                 yield offset + piece.index(words[0]), self._numbers(offset, piece, words)
 
     def _numbers(self, offset: int, piece: bytes, words: list[bytes]) -> FloatArray:
-        """All words as numbers at once; where that fails, one by one to find the word at fault."""
+        """Parse all words at once; on failure, parse one by one to find the invalid word."""
         values = self.source.numbers(words, piece)
         if values is not None:
             return values

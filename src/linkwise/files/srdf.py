@@ -18,7 +18,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.spatial.scalar import FloatArray
 
-#: How many names a message lists.
+#: Greatest number of names in a message.
 MOST = 20
 
 #: The joint of a floating base, as Pinocchio calls it.
@@ -57,7 +57,7 @@ class JointGroup:
 
 @dataclass(frozen=True, eq=False)
 class Semantics:
-    """What an SRDF says of a mechanism.
+    """Contents of an SRDF, resolved for a mechanism.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class _Reader:
         self._read: dict[str, JointGroup] = {}
 
     def semantics(self) -> Semantics:
-        """All that the file says."""
+        """Return the complete contents of the file."""
         keys = {
             "end_effector": ("name", "parent_link", "group"),
             "virtual_joint": ("name", "type", "parent_frame", "child_link"),

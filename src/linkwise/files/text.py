@@ -70,7 +70,7 @@ def open_file(path: str | Path, *, pipes: bool = False) -> BinaryIO:
 
 
 def read_bytes(path: str | Path, most: int | None = None) -> bytes:
-    """All bytes of a file.
+    """Read all bytes of a file.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def decode(path: str | Path, data: bytes) -> str:
 
 
 def _declared_encoding(path: str | Path, data: bytes) -> str:
-    """The encoding that an XML declaration names; UTF-8 where there is none, or where it cannot be that of these bytes.
+    """Return the encoding of an XML declaration; UTF-8 if there is none, or if it cannot be that of these bytes.
 
     A text of single bytes that is declared UTF-16 is in UTF-8: some programs write so.
     """
@@ -202,7 +202,7 @@ def cannot_open(path: str | Path, error: Exception) -> FileError:
 
 
 def bundled_hint(path: str | Path) -> str:
-    """What to say of a file that is not there and has the name of one that the manual of SpaceLib prints; else nothing.
+    """Return a hint for a missing file with the name of one printed in SpaceLib's manual; else an empty text.
 
     Examples
     --------
@@ -224,26 +224,26 @@ _NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Token:
-    """A word of a file and the line, counted from 1, on which it stands."""
+    """A word of a file and its line, counted from 1."""
 
     text: str
     line: int
 
 
 def tokens(text: str) -> list[Token]:
-    r"""The words of a text whose lines end in ``\n``."""
+    r"""Return the words of a text whose lines end in ``\n``."""
     return list(each_token(text))
 
 
 def each_token(text: str) -> Iterator[Token]:
-    r"""The words of a text whose lines end in ``\n``, one at a time: a long file needs no list of them."""
+    r"""Yield the words of a text whose lines end in ``\n`` one at a time, so that a long file needs no list of them."""
     for number, line in enumerate(text.split("\n"), 1):
         for match in _TOKEN.finditer(line):
             yield Token(match.group(), number)
 
 
 def number(text: str) -> float | None:
-    """The finite number that a word says, or None; the exponent may be Fortran's D.
+    """Parse a finite number, or return None; the exponent may be Fortran's D.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def number(text: str) -> float | None:
 
 
 def whole(text: str) -> int | None:
-    """The whole number that a word says, also as "3.0", or None.
+    """Parse an integer, also written as "3.0", or return None.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def whole(text: str) -> int | None:
 
 
 def begins_as_number(text: str) -> bool:
-    """Whether a word may be meant as a number: a text, such as a comment, does not begin so.
+    """True if a word looks like a number; a text, such as a comment, does not.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def begins_as_number(text: str) -> bool:
 
 
 def why_not(text: str) -> str:
-    """What is wrong with a word that should be a number.
+    """Return the reason why a word is not a valid number.
 
     Examples
     --------
@@ -340,7 +340,7 @@ class Source:
             yield offset, unfinished
 
     def fail(self, offset: int, message: str) -> NoReturn:
-        """Raise the error that names the line of a byte, found by reading up to there once more."""
+        """Raise the error at the line of a byte, which is counted by reading up to it again."""
         raise refused(self.path, message, self.line(offset))
 
     def line(self, offset: int) -> int:
@@ -353,7 +353,7 @@ class Source:
         return number_of_line
 
     def numbers(self, words: Sequence[bytes], text: bytes) -> FloatArray | None:
-        """All words of a text as finite numbers at once; None where they are looked at one by one, to find that at fault."""
+        """Parse all words of a text as finite numbers; None if some are invalid and must be checked one by one."""
         if b"_" in text:
             return None
         try:
@@ -363,7 +363,7 @@ class Source:
         return values if np.isfinite(values).all() else None
 
     def number(self, offset: int, word: bytes, item: str = "") -> float:
-        """The number that a word is; `item` stands before what is wrong with it."""
+        """Parse one number; `item` begins the error message."""
         value = number(word_shown(word)) if len(word) <= LONGEST_NUMBER else None
         if value is None:
             why = why_not(word_shown(word)) if len(word) <= LONGEST_NUMBER else f"{quoted(word)} is not a number"
@@ -377,7 +377,7 @@ def word_shown(word: bytes) -> str:
 
 
 def quoted(word: bytes) -> str:
-    """A word of the file as it stands in a message."""
+    """Quote a word of the file for a message."""
     return shown(word_shown(word))
 
 
@@ -386,7 +386,7 @@ OFTEN = 0.1
 
 
 def uneven_motion(source: Source) -> tuple[int, str] | None:
-    """The first line of a .MOT that holds another count of numbers than is usual in it, and what to say of it.
+    """Return the first line of a .MOT with an unusual count of numbers, and the message for it.
 
     Usual are multiples of three, q qd qdd of one joint or more, that many lines hold. Where they are not those of most
     lines the numbers stand in no such lines, and nothing is reported.
@@ -396,7 +396,7 @@ def uneven_motion(source: Source) -> tuple[int, str] | None:
         for line, count in _counts(source):
             seen[count] += 1
             first.setdefault(count, line)
-    except FileError:  # (a line of any length: it says nothing)
+    except FileError:  # (a line of any length: not the expected one)
         return None
     usual = sorted(count for count, often in seen.items() if count % 3 == 0 and often >= OFTEN * seen.total())
     if 2 * sum(seen[count] for count in usual) <= seen.total():
@@ -406,7 +406,7 @@ def uneven_motion(source: Source) -> tuple[int, str] | None:
 
 
 def _counts(source: Source) -> Iterator[tuple[int, int]]:
-    """Every line that is not blank, with how many numbers it holds beside the time step, which comes first."""
+    """Yield every line that is not blank, with its count of numbers apart from the time step, which comes first."""
     source.file.seek(source.start)
     line, step, last = 0, 1, b""
     for _, piece in source.pieces(b"\n\r"):
@@ -420,7 +420,7 @@ def _counts(source: Source) -> Iterator[tuple[int, int]]:
 
 
 def uneven_description(words: Sequence[Token], links: int, size: int) -> str:
-    """What to say of the line of a .DAT that does not hold as many numbers as the same line of the other links.
+    """Return the message for the line of a .DAT whose number count differs from that of the other links.
 
     Nothing where more lines than one differ, or the links are not laid out alike.
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from linkwise.errors import FileProblem
 
-#: Where something stands in a document: ``("link", 2, "mass")``, ``("gravity",)``.
+#: Location in a document: ``("link", 2, "mass")``, ``("gravity",)``.
 Place = tuple[object, ...]
 
-#: How many tables and arrays may stand in each other; a description has fewer than ten.
+#: Greatest nesting of tables and arrays; a description has fewer than ten levels.
 DEEPEST = 16
 
 TOO_DEEP = "tables nested too deeply"
@@ -26,8 +26,8 @@ _KEY_PART = r"""(?>[A-Za-z0-9_-]++|"(?>[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DEEP_KEY = rf"(?P<deep>{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{DEEPEST}}})"
 _MAYBE_DEEP = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+{_DEEP_KEY}")
 
-#: Lexemes: dotted keys of too many parts (the parser's time grows with the square of their number), strings, comments,
-#: words, and what stands between them.
+#: Lexemes: dotted keys with too many parts (parsing time is quadratic in their number), strings, comments, words, and the
+#: characters between them.
 _LEXEME = re.compile(rf"{_DEEP_KEY}|{_STRING}|#[^\n]*+|[A-Za-z0-9_-]++|[^\"'#A-Za-z0-9_-]++|.", re.DOTALL)
 
 _TOKEN = re.compile(rf"{_STRING}|#[^\n]*|\n|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
@@ -37,7 +37,7 @@ _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 
 
 def parsed(source: str) -> tuple[dict[str, Any], Mapping[Place, int], list[FileProblem]]:
-    """The document of a TOML text, the lines of its parts, and what is wrong where it is none."""
+    """Parse a TOML text: the document, the lines of its parts, and its problems."""
     lexemes = _LEXEME.finditer(source) if _MAYBE_DEEP.search(source) else ()
     deep = next((lexeme for lexeme in lexemes if lexeme["deep"]), None)
     if deep is not None:
@@ -55,7 +55,7 @@ def parsed(source: str) -> tuple[dict[str, Any], Mapping[Place, int], list[FileP
 
 
 def _is_deep(document: dict[str, Any]) -> bool:
-    """Whether more than `DEEPEST` tables and arrays stand in each other."""
+    """True if more than `DEEPEST` tables and arrays are nested."""
     level: list[Any] = [document]
     for _ in range(DEEPEST):
         values = (value for node in level for value in (node.values() if isinstance(node, dict) else node))
@@ -66,7 +66,7 @@ def _is_deep(document: dict[str, Any]) -> bool:
 
 
 def _syntax_problem(source: str, message: str) -> FileProblem:
-    """The parser's message, with its line taken out."""
+    """Convert the parser's message, with its line number taken out."""
     place = _PLACE.search(message)
     if not place:
         return FileProblem(0, f"not valid TOML: {message}")
@@ -93,7 +93,7 @@ def line_of(lines: Mapping[Place, int], place: Place) -> int:
 
 
 def toml_lines(source: str) -> dict[Place, int]:
-    r"""The line, counted from 1, of every table and key; items of arrays go by their index.
+    r"""Return the line, counted from 1, of every table and key; items of arrays have their index as key.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def toml_lines(source: str) -> dict[Place, int]:
 
 
 class Lines(Mapping[Place, int]):
-    """`toml_lines` of a text, found when the first is asked for: a file without mistakes is read without."""
+    """Lazy `toml_lines` of a text: a file without mistakes never needs them."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -129,7 +129,7 @@ class Lines(Mapping[Place, int]):
 
 
 class _Lines:
-    """Follows the tokens of a valid text; `token` is the one to look at next, on `line`."""
+    """Scanner of a valid text; `token` is the current one, on `line`."""
 
     def __init__(self, source: str) -> None:
         self.lines: dict[Place, int] = {}

@@ -15,7 +15,7 @@ from linkwise.errors import FileProblem, LinkwiseError
 #: Elements nested deeper than this are refused; those of `CHAINED` do not count.
 DEEPEST = 300
 
-#: Elements of which each stands in the one that carries it, to any depth: the bodies of MJCF.
+#: Tags of elements that may be nested to any depth: the bodies of MJCF.
 CHAINED = frozenset({"body"})
 
 #: Words for infinite numbers, in small letters.
@@ -29,7 +29,7 @@ _ENTITY = _CODES[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
 
 
 class XmlError(LinkwiseError, ValueError):
-    """A text that is not XML, or has what is refused here; `problem` says where and why."""
+    """A text that is not well-formed XML, or has forbidden contents; `problem` has the line and the reason."""
 
     def __init__(self, problem: FileProblem) -> None:
         self.problem = problem
@@ -72,7 +72,7 @@ class Element:
 
     @property
     def place(self) -> str:
-        """Where it stands, as a message says it: ``line 3`` of the main file, or that of the included one."""
+        """Location in messages: ``line 3`` of the main file, or of the included one."""
         return f"line {self.line}" if self.source is None else f"line {self.source[1]} of {self.source[0]!r}"
 
     def include(self, file: str, line: int) -> None:
@@ -81,7 +81,7 @@ class Element:
             part.source, part.line = (file, part.line), line
 
     def problem(self, message: str) -> FileProblem:
-        """A problem at it; the message begins with the included file that it stands in."""
+        """Build a problem at this element; the message begins with the included file, if any."""
         start = "" if self.source is None else f"in {self.source[0]!r}, line {self.source[1]}: "
         return FileProblem(self.line, start + message)
 
@@ -90,7 +90,7 @@ class Element:
         return next(iter(self.all(tag)), None)
 
     def all(self, tag: str) -> list[Element]:
-        """Every child with that tag."""
+        """Return every child with that tag."""
         self.asked_tags.add(tag)
         return [child for child in self.children if child.tag == tag]
 
@@ -100,7 +100,7 @@ class Element:
         return self.attributes.get(attribute)
 
     def repeats(self, other: Element) -> bool:
-        """Whether it says what another element says, word for word: its tag, attributes, text and children."""
+        """True if another element is identical in tag, attributes, text and children."""
         same = (self.tag, self.attributes, self.text.split()) == (other.tag, other.attributes, other.text.split())
         pairs = zip(self.children, other.children, strict=False)
         return same and len(self.children) == len(other.children) and all(first.repeats(second) for first, second in pairs)
@@ -130,7 +130,7 @@ class Element:
 
 
 def replace_tag(root: Element, tag: str, contents: Callable[[Element], list[Element]]) -> None:
-    """Put in the place of each element of a tag what `contents` gives for it, inner ones first, in the order of the text.
+    """Replace each element of a tag by `contents` of it, inner ones first, in the order of the text.
 
     What is added to the children of an element meanwhile is seen too.
 
@@ -166,7 +166,7 @@ def root_tag(text: str) -> str:
     return match[1] if match else ""
 
 
-#: Blanks, instructions and comments may stand before the root element.
+#: Blanks, instructions and comments may precede the root element.
 _ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
 
 
@@ -206,13 +206,13 @@ def read_xml(text: str, tag: str = "") -> Element:
     return root
 
 
-#: A declaration that is not at the start, and comments; also, so that none is seen in it, text that is no markup, and
-#: instructions. What is not closed goes on to the end, so that nothing is looked at twice.
+#: A declaration that is not at the start, and comments; also, to skip them, character data and instructions. Unclosed ones
+#: extend to the end, so that nothing is scanned twice.
 _HARMLESS = re.compile(r"\A\s+<\?xml\s[^<>]*\?>|<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 
 
 def without_comments(text: str) -> str:
-    r"""The text; comments, and a declaration that is not at its start, for which XML has no place, are made blank.
+    r"""Blank comments, and a declaration that is not at the start, which XML does not allow there.
 
     Examples
     --------
@@ -286,7 +286,7 @@ class _Builder:
         raise XmlError(FileProblem(self.parser.CurrentLineNumber, why))
 
     def _problem(self, error: expat.ExpatError) -> FileProblem:
-        """What expat says, in the words of the text."""
+        """Convert an error of expat."""
         said = expat.ErrorString(error.code)
         inner = f"<{self.open[-1].tag}> of line {self.open[-1].line}" if self.open else ""
         if error.code == _MISMATCH:
@@ -301,7 +301,7 @@ class _Builder:
 
 
 def leftovers(root: Element) -> Iterator[tuple[str, Element]]:
-    """Every kind of what nothing asked for, with each element that has it, in the order of the text.
+    """List every kind of unused tag and attribute with its elements, in the order of the text.
 
     Examples
     --------
@@ -331,7 +331,7 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def element_lines(tag: str, attributes: Mapping[str, str], inner: Sequence[str] = ()) -> list[str]:
-    """The lines of an element, what is in it set in.
+    """Return the lines of an element, its contents indented.
 
     Examples
     --------

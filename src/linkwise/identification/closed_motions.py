@@ -21,7 +21,7 @@ from linkwise.spatial.scalar import FloatArray
 #: Positions, velocities and accelerations (K, nq), (K, nv), (K, nv).
 Motion: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
-#: By how much a motion may end beside where it began, rad or m: on another branch it ends elsewhere.
+#: Tolerance of a motion's end relative to its begin, rad or m: on another branch the end differs.
 RETURNED = 1e-6
 
 #: The part of its limits that a joint which follows may take at the instants at which it is looked at.
@@ -33,7 +33,7 @@ POSITIONS = 64
 
 @dataclass(frozen=True, eq=False)
 class ClosedMotions:
-    """How a mechanism with loops moves by its driven coordinates.
+    """Motions of a mechanism with loops by its driven coordinates.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class ClosedMotions:
 
     @cached_property
     def driven(self) -> list[int]:
-        """Which joint coordinates (n,) are driven."""
+        """Indices of the driven joint coordinates (n,)."""
         tree = self.linkage.mechanism
         return [k - (tree.nv - tree.n) for k in self.speeds]
 
@@ -99,7 +99,7 @@ class ClosedMotions:
             return None
 
     def within(self, motion: Motion) -> bool:
-        """Whether all joints are within their limits, and the motion ends on the branch on which it began."""
+        """True if all joints are within their limits, and the motion ends on its initial branch."""
         tree = self.linkage.mechanism
         (low, high), q = self.bounds, motion[0][:, tree.nq - tree.n :]
         again = self.linkage.position(self.linkage.driven_part(motion[0][:1]), motion[0][-1:]).q
@@ -110,7 +110,7 @@ class ClosedMotions:
         )
 
     def wall(self, motion: Motion) -> FloatArray:
-        """What grows without end (K,) at the limits of joints: the sum of r^2 / (1 - r^2), r the part of each limit."""
+        """Barrier (K,) that is infinite at the limits of joints: the sum of r^2 / (1 - r^2), r the part of each limit."""
         tree = self.linkage.mechanism
         low, high = self.bounds
         ratios = [np.abs(part) / limit for part, limit in zip(motion[1:], self.most, strict=True)]

@@ -1,4 +1,4 @@
-"""How well a motion tells the base parameters apart: condition numbers, criteria, and what stays unknown by name."""
+"""Identifiability of the base parameters by a motion: condition numbers, criteria, and names of unidentifiable ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
 
 
 def _groups(table: FloatArray) -> list[tuple[list[int], int]]:
-    """The columns of unit length that depend on each other, and how many of each group are too many."""
+    """Groups of linearly dependent columns of unit length, and the rank deficiency of each."""
     kept = independent_columns(table, range(table.shape[1]))
     loose: list[tuple[set[int], int]] = []
     for c in sorted(set(range(table.shape[1])) - set(kept)):

@@ -1,4 +1,4 @@
-"""Least squares of the base parameters, each joint weighted by how much its efforts scatter."""
+"""Least squares of the base parameters, each joint weighted by the standard deviation of its efforts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDS = 4
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What least squares give.
+    """Result of the least squares.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ def _scatter(
 
 
 def _significant(factor: FloatArray, bound: float) -> npt.NDArray[np.bool_]:
-    """Which parameters are left when the least certain is dropped again and again until all deviate less than the bound.
+    """Mask of parameters left after repeatedly dropping the least certain one until all deviations are below the bound.
 
     W. Khalil, E. Dombre, *Modeling, Identification and Control of Robots*, 2002, section 12.4.4.
     """
@@ -146,7 +146,7 @@ class MotionEquations:
     counts: npt.NDArray[np.int64]
 
     def residual(self, values: FloatArray) -> FloatArray:
-        """What is left of the efforts (T, nv)."""
+        """Residual of the efforts (T, nv)."""
         return np.asarray(self.tau - self.table @ values)
 
 
@@ -196,7 +196,7 @@ def equations(
 
 
 def _spread(slow: npt.NDArray[np.bool_], decimate: int) -> npt.NDArray[np.bool_]:
-    """Which decimated samples (..., T, nv) were filtered from slow ones."""
+    """Mask of the decimated samples (..., T, nv) that depend on slow ones through the filter."""
     reach = ENDS * decimate
     total = np.concatenate([np.zeros_like(slow[..., :1, :], dtype=int), np.cumsum(slow, axis=-2)], axis=-2)
     kept = np.arange(reach, slow.shape[-2] - reach, decimate)

@@ -13,10 +13,10 @@ from linkwise.spatial.quaternion import conjugated, multiplied, rotated
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
 
-#: Instants for each harmonic at which the limits are held.
+#: Instants per harmonic at which the limits are checked.
 GRID = 32
 
-#: The greatest of many numbers is taken as their norm of this degree, which is smooth and never too small.
+#: The greatest of many numbers is replaced by their norm of this degree, which is smooth and never too small.
 SHARP = 64.0
 
 
@@ -53,7 +53,7 @@ def grid(period: float, count: int) -> FloatArray:
 
 
 def basis(time: FloatArray, period: float, harmonics: int) -> FloatArray:
-    """What each coefficient adds to q, qd and qdd at some times: (3, K, 2 H)."""
+    """Basis functions of q, qd and qdd at some times: (3, K, 2 H)."""
     w = 2.0 * np.pi / period * np.arange(1, harmonics + 1)
     sin, cos = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
     return np.stack([np.hstack([sin / w, -cos / w]), np.hstack([cos, sin]), np.hstack([-w * sin, w * cos])])
@@ -67,7 +67,7 @@ def resting(period: float, harmonics: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FourierFamily:
-    """All motions of H harmonics within limits, as a function of numbers (n, m + 2) that may have any value.
+    """All motions of H harmonics within limits, as a function of unconstrained numbers (n, m + 2).
 
     Of a joint's numbers the first m say the shape, which is then made so large that it just touches one limit; the next
     makes it smaller (logistic function), and the last moves it within what is left between the position limits (tanh).
@@ -87,7 +87,7 @@ class FourierFamily:
 
     @property
     def numbers(self) -> int:
-        """How many numbers a joint takes."""
+        """Number of parameters of a joint."""
         return 2 * self.harmonics - 2 * self.at_rest + 2
 
     def series(self, numbers: FloatArray, degree: float = np.inf) -> FourierSeries:
@@ -115,7 +115,7 @@ class FourierFamily:
         return resting(self.period, self.harmonics) if self.at_rest else np.eye(2 * self.harmonics)
 
     def _placed(self, numbers: FloatArray, directions: FloatArray, degree: float) -> tuple[FloatArray, ...]:
-        """Scale and offset of each joint; what the shape is of its limits and how far it reaches, with their slopes."""
+        """Scale and offset of each joint; its shape relative to the limits and its range, with their derivatives."""
         shapes = basis(grid(self.period, GRID * self.harmonics), self.period, self.harmonics) @ directions
         below = np.cos(np.pi / GRID)
         limits = below * np.stack([self.half, self.speed, self.acceleration])
@@ -130,7 +130,7 @@ class FourierFamily:
 
 
 def _smooth_maximum(values: FloatArray, degree: float) -> tuple[FloatArray, FloatArray]:
-    """The greatest size in each row, or the norm of some degree instead, and its slope."""
+    """Greatest magnitude in each row, or a norm of some degree instead, and its derivative."""
     top = np.abs(values).max(axis=1)
     if np.isinf(degree):
         return top, np.zeros_like(values)
@@ -147,7 +147,7 @@ def _logistic(x: FloatArray) -> FloatArray:
 SINC = Polynomial([(-1.0) ** k / factorial(2 * k + 1) for k in range(13)])
 SINC_RATE, SINC_BEND = SINC.deriv(), SINC.deriv(2)
 
-#: How far what floats goes from its parent's origin along each axis, m.
+#: Displacement of a floating base from its parent's origin along each axis, m.
 SPAN = 1.0
 
 

@@ -1,4 +1,4 @@
-"""From recorded motions and efforts to base parameters: values, how sure they are, and how well they predict."""
+"""Base parameters from recorded motions and efforts: values, uncertainty, and prediction error."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ CORRELATED = 0.3
 #: Residuals below this share of the scatter do not matter.
 NOTICED = 1e-2
 
-#: Of a combination in the table.
+#: Greatest width of a combination in the table.
 LONGEST = 56
 
-#: Mass of a link that has a first moment and no mass of its own, kg.
+#: Assumed mass of a link with a first moment and without mass, kg.
 NEEDED = 1.0
 
 #: A mass below this is none, kg.
@@ -93,7 +93,7 @@ class Identification(Generic[M]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Which combination of parameters each is (b,)."""
+        """Combination of parameters of each value (b,)."""
         return self.wanted.base.names
 
     @property
@@ -103,7 +103,7 @@ class Identification(Generic[M]):
 
     @property
     def values(self) -> FloatArray:
-        """What was found (b,), SI units; zero where a parameter was left out."""
+        """Estimated values (b,), SI units; zero for dropped parameters."""
         return self.estimate.values
 
     @property
@@ -124,7 +124,7 @@ class Identification(Generic[M]):
 
     @property
     def kept(self) -> npt.NDArray[np.bool_]:
-        """Which parameters were estimated (b,); the others were left out as not essential."""
+        """Mask of the estimated parameters (b,); the others were dropped as not essential."""
         return self.estimate.kept
 
     @property
@@ -134,7 +134,7 @@ class Identification(Generic[M]):
 
     @property
     def parameters(self) -> FloatArray:
-        """All parameters (P,): base parameters at their own columns, what was known, zero elsewhere.
+        """All parameters (P,): base parameters at their own columns, known values, zero elsewhere.
 
         ``mechanism.regressor(q, qd, qdd) @ parameters`` are the efforts; the single numbers mean nothing.
         """
@@ -143,7 +143,7 @@ class Identification(Generic[M]):
         return parameters
 
     def predict(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
-        """Return the efforts (..., nv) that a motion takes by what was identified; with loops, of the driven coordinates.
+        """Return the efforts (..., nv) of a motion by the identified parameters; with loops, of the driven coordinates.
 
         Parameters
         ----------
@@ -287,7 +287,7 @@ def rebuilt(mechanism: M, unknowns: Unknowns, values: FloatArray, deviations: Fl
 
 
 def _distributed(mechanism: Tree, unknowns: Unknowns, values: FloatArray) -> FloatArray:
-    """All parameters (P,): the base parameters' own columns take what the others, which stay, do not give."""
+    """All parameters (P,): the base parameters' own columns absorb the difference to the other, unchanged ones."""
     base, free = unknowns.base, parameter_values(mechanism).copy()
     single = np.zeros(len(free), dtype=bool)
     single[base.columns] = True
@@ -455,7 +455,7 @@ def _checked(tree: Tree, **arrays: Any) -> dict[str, FloatArray]:
 
 
 def _number(field: str, value: Any, shape: tuple[int, ...], *, zero: bool = False) -> FloatArray:
-    """A positive number, or as many as a shape says."""
+    """A positive number, or an array of such of the given shape."""
     expected = f"a number {'>=' if zero else '>'} 0" + (f", or {shape[0]} of them" if shape else "")
     array = numbers(field, value, expected)
     if array.shape not in {(), shape} or not np.all((array > 0) | (zero & (array == 0))):

@@ -36,30 +36,30 @@ from linkwise.trajectory.validation import count, position_bounds, positive, sca
 
 CRITERIA = ("determinant", "condition")
 
-#: Random motions from which the best are taken.
+#: Random motions of which the best are refined.
 CANDIDATES = 100
 
 #: Default number of instants of the result.
 SAMPLES = 501
 
 
-#: A step of the minimiser must bring this share of what the slope promises; it is halved so often.
+#: Required share of the predicted descent of a step, and greatest number of halvings.
 ENOUGH, HALVINGS = 1e-4, 20
 
 #: Samples of the regressor for each harmonic.
 RATE = 20
 
-#: What `ClosedMotions.wall` counts beside the criterion, and by how much the size number of a motion that the smooth
-#: limits let through is taken back until it keeps the exact ones, so often at most.
+#: Weight of `ClosedMotions.wall` relative to the criterion; and reduction of a motion that satisfies the smooth limits until
+#: it satisfies the exact ones, with its greatest number of repetitions.
 WALL, EASED, EASINGS = 1e-3, 0.1, 30
 
-#: Of the finite differences of the regressor, whose error of 1e-6 an optimisation does not feel.
+#: Step of the regressor's finite differences, whose error of 1e-6 has no effect on an optimisation.
 STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExcitingTrajectory(Trajectory):
-    """A `Trajectory`, and how well it tells the base parameters apart.
+    """A `Trajectory` with its condition number for the base parameters.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ def exciting_trajectory(
 
 
 def _open_limits(mech: Tree, bounds: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Middle and half range (nv,) of the exponential coordinates, and their greatest rates and second rates (2, nv)."""
+    """Middle and half range (nv,) of the exponential coordinates, and limits of their first and second rates (2, nv)."""
     if not np.all(bounds[:, 0] < bounds[:, 1]):
         raise ArgumentError(f"q_min is {shown(bounds[:, 0])} and q_max {shown(bounds[:, 1])}; expected q_min < q_max")
     low, high = _finite(mech, bounds, np.full(mech.n, -np.pi), range(mech.n)).T
@@ -226,7 +226,7 @@ def _open_limits(mech: Tree, bounds: FloatArray, most: FloatArray) -> tuple[Floa
 
 
 def _closed_limits(closed: ClosedMotions, bounds: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Middle and half range (m,) of the driven coordinates, and their greatest velocities and accelerations (2, m)."""
+    """Middle and half range (m,) of the driven coordinates, and their velocity and acceleration limits (2, m)."""
     mech = closed.linkage.mechanism
     middle = closed.linkage.q0[mech.nq - mech.n :]
     low, high = _finite(mech, bounds, middle - np.pi, closed.driven)[closed.driven].T
@@ -250,7 +250,7 @@ def _search(task: Excitation, starts: int, steps: int, rng: np.random.Generator)
 
 
 def _eased(task: Excitation, numbers: FloatArray) -> FloatArray:
-    """The numbers of a motion made smaller until all joints keep their limits."""
+    """Parameters of a motion reduced until all joints keep their limits."""
     for _ in range(EASINGS):
         if np.isfinite(task.rating(numbers)):
             break
@@ -265,7 +265,7 @@ def _each(mech: Tree, field: str, value: Any, default: float) -> FloatArray:
 
 
 def _finite(mech: Tree, bounds: FloatArray, least: FloatArray, moving: Iterable[int]) -> FloatArray:
-    """The limits (n, 2) of the joints that move made finite: those that turn without any have a turn, from the least on."""
+    """Finite limits (n, 2) of the moving joints: unlimited rotation is restricted to a full turn from the least on."""
     open_ended = [mech.names[k] for k in moving if mech.is_length[k] and np.any(np.isinf(bounds[k]))]
     if open_ended:
         raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected finite q_min and q_max")
@@ -317,7 +317,7 @@ def _updated(inverse: FloatArray, step: FloatArray, change: FloatArray) -> Float
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """What is to become small.
+    """Objective of the optimization.
 
     Attributes
     ----------
@@ -347,7 +347,7 @@ class Excitation:
 
     @property
     def joints(self) -> int:
-        """How many coordinates move by series of their own."""
+        """Number of coordinates that move by an independent series."""
         return len(self.family.centre)
 
     @cached_property
@@ -398,7 +398,7 @@ class Excitation:
         return value, self.family.pull_back(numbers, by_state[0].sum(axis=0), by_coefficients).ravel()
 
     def _may(self, series: FourierSeries) -> bool:
-        """Whether a motion stays where it may."""
+        """True if a motion is feasible."""
         if self.allowed is None and self.closed is None:
             return True
         count = GRID * self.family.harmonics

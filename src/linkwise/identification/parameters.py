@@ -32,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """The base parameters to be found, and what is known beside them.
+    """The base parameters to be identified, and the known parameters.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def _named(names: tuple[str, ...], known: str | Iterable[str]) -> set[str]:
 
 
 def _without(base: BaseParameters, fixed: Flags, names: tuple[str, ...], values: FloatArray) -> BaseParameters:
-    """The base parameters of those that are not fixed: a smaller set of columns spans what is left."""
+    """Base parameters of the parameters that are not fixed: a smaller set of columns spans these."""
     left = np.where(fixed, 0.0, base.matrix)
     free_columns = [int(c) for c in base.columns if not fixed[c]]
     order = [*free_columns, *(int(c) for c in np.flatnonzero(left.any(axis=0)) if c not in free_columns)]

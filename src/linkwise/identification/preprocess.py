@@ -1,4 +1,4 @@
-"""From sampled joint positions to velocities and accelerations; the low-pass filter that shifts nothing in time."""
+"""Velocities and accelerations from sampled joint positions; the zero-phase low-pass filter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import configuration, instants, scalar
 
-#: Of the Butterworth filter; run forth and back it is twice that.
+#: Order of the Butterworth filter; forward and backward it is doubled.
 ORDER = 4
 
 #: Periods of the cutoff after which the filter has forgotten an end: its slowest part falls by e^-2.4 in each.

@@ -1,4 +1,4 @@
-"""What no start led to a solution for, by elimination: the solution after all, or the proof that there is none."""
+"""Elimination for poses that no start of the iteration solved: a solution, or the proof that none exists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 def proofs(
     form: ClosedForm | Elimination, poses: FloatArray, within: Solutions, limited: bool, reasons: npt.NDArray[np.str_]
 ) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.bool_]]:
-    """Why poses (N, 4, 4) were not solved, as far as all their solutions tell, and which of these reasons are proven.
+    """Reasons why poses (N, 4, 4) were not solved, by all their solutions, and which of these reasons are proven.
 
     Those `within` the limits are known; others tell what the limits have to do with it.
     """
@@ -28,7 +28,7 @@ def proofs(
 def searched_further(
     mechanism: Tree, system: CompiledProblem, solution: Solution, T: npt.ArrayLike, q0: npt.ArrayLike | None, link: int | str
 ) -> Solution:
-    """What came of a search for whole poses T (..., 4, 4), with what elimination adds where it failed.
+    """Extend an iterative solution of whole poses T (..., 4, 4) by elimination where the iteration failed.
 
     Parameters
     ----------

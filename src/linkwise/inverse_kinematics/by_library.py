@@ -1,4 +1,4 @@
-"""Solve poses that are arrays of another library: what the solver of NumPy arrays gives, as arrays of that library."""
+"""Solve poses that are arrays of another library; the results are arrays of that library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ POSES: dict[str, tuple[Any, ...]] = {"T": (4, 4), "q0": ("nq",)}
 def solve_by(
     library: Framework, solver: Callable[..., Solution], mechanism: Tree, T: Any, q0: Any = None, **options: Any
 ) -> Solution:
-    """A solution whose rows are arrays of a library; with Dask, none of them is computed yet."""
+    """Return a solution whose rows are arrays of a library; Dask's are lazy."""
     starts = () if q0 is None else (q0,)
     shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
     library.check(solver.__name__, dict(zip(("T", "q0"), zip((T, *starts), shapes, strict=True), strict=False)))
@@ -75,17 +75,17 @@ def _rows(solver: Callable[..., Solution], mechanism: Tree, options: dict[str, A
     return tuple(np.asarray(getattr(solution, name), dtype) for name, dtype in zip(ROWS, DTYPES, strict=True))
 
 
-#: The greatest number of solutions that elimination gives of a regular pose.
+#: The greatest number of solutions that elimination finds for a regular pose.
 ELIMINATED = 16
 
-#: What of all solutions is arrays, and what each holds.
+#: Fields of all solutions that are arrays, with their types.
 LISTED = {"q": "float64", "count": "int64", "complete": "bool", "unreachable": "bool", "cause": "float64"}
 
 
 def all_solutions_by(
     library: Framework, solver: Callable[..., Any], mechanism: Tree, T: Any, q0: Any = None, **options: Any
 ) -> Any:
-    """All solutions, as arrays of a library with derivatives by T; self-motions, and those of others, as of NumPy."""
+    """Return all solutions as arrays of a library, differentiable by T; self-motions and their poses as NumPy arrays."""
     if not isinstance(library, DifferentiableFramework) or options.get("redundancy") is not None:
         return solver(mechanism, T, q0=q0, **options)
     starts = () if q0 is None else (q0,)
@@ -103,7 +103,7 @@ def all_solutions_by(
         filled = library.functions.isfinite(q).all(-1)
         known = {name: options[name] for name in ("link", "mask") if name in options}
         held = _held(mechanism, options.get("fixed"))
-        safe = library.functions.where(filled[..., None], q, q[..., :1, :])  # (what is not there adds no NaN to derivatives)
+        safe = library.functions.where(filled[..., None], q, q[..., :1, :])  # (missing solutions add no NaN to derivatives)
         tracked = differentiable(library, mechanism, safe, T[..., None, :, :], filled | ~filled, held=held, **known)
         rows["q"] = library.functions.where(filled[..., None], tracked, q)
     return replace(solutions, **rows)
@@ -121,7 +121,7 @@ def all_solutions_rows(
     redundancy: Any = None,
     **_: Any,
 ) -> dict[str, GraphOutput]:
-    """What all solutions have in graphs of `torch.compile`: rows for as many as there are of a regular pose at most."""
+    """Output declarations of all solutions in graphs of `torch.compile`: rows for the greatest number of a regular pose."""
     if redundancy is not None:
         raise ArgumentError(no_graph("all_inverse_kinematics with redundancy"))
     form = closed_form(mechanism, link, fixed=fixed)
@@ -136,7 +136,7 @@ def all_solutions_rows(
 
 
 def all_solutions_in_rows(solver: Callable[..., Any], mechanism: Tree, T: Any, **options: Any) -> Any:
-    """All solutions, NaN behind them up to that number; of more the nearest, and they are not complete."""
+    """Return all solutions, padded with NaN to that number; beyond it the nearest, marked as incomplete."""
     solutions, (most, n) = solver(mechanism, T, **options), all_solutions_rows(mechanism, **options)["q"].shape
     q, count, module = solutions.q[..., :most, :], solutions.count, functions_of("all_inverse_kinematics", [T])
     absent = module.full((*q.shape[:-2], most - q.shape[-2], n), np.nan, dtype=q.dtype)
@@ -146,7 +146,7 @@ def all_solutions_in_rows(solver: Callable[..., Any], mechanism: Tree, T: Any, *
 
 
 def all_solutions_in_graph(mechanism: Tree, tensors: Any, options: dict[str, Any], **rows: Any) -> Solutions:
-    """All solutions within a graph."""
+    """Return all solutions within a graph."""
     return Solutions(labels=_labels(mechanism, tuple(options), *options.values()), **rows)
 
 
@@ -166,7 +166,7 @@ def _held(mechanism: Tree, fixed: Any) -> int | None:
 def path_by(
     library: Framework, solver: Callable[..., Any], mechanism: Tree, T: Any, *, q0: Any = None, **options: Any
 ) -> Any:
-    """The way along a path whose poses are arrays of a library: its q has derivatives by them, all else is of NumPy."""
+    """Follow a path whose poses are arrays of a library: q is differentiable by them, all else are NumPy arrays."""
     if not isinstance(library, DifferentiableFramework):
         return solver(mechanism, T, q0=q0, **options)
     starts = () if q0 is None else (q0,)
@@ -187,7 +187,7 @@ def path_by(
 def _with_rows(
     library: DifferentiableFramework, solve: Callable[..., Any], names: tuple[str, ...], signature: Signature, arguments: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """What a function of NumPy arrays returns, and some of its fields as arrays of a library."""
+    """Call a function of NumPy arrays; return its result and some of its fields as arrays of a library."""
     results: list[Any] = []
 
     def run(*arrays: Any) -> tuple[Any, ...]:

@@ -42,7 +42,7 @@ def differentiable(
 
 
 def residual(mechanism: Tree, link: int | str, rows: tuple[int, ...], frame: str) -> Kernel:
-    """What of a pose is missing: r (rows,) of q (nq,) and T (4, 4), zero at a solution; the turn to first order."""
+    """Pose residual r (rows,) of q (nq,) and T (4, 4), zero at a solution; the rotation to first order."""
 
     def function(q: Array, wanted: Array) -> Array:
         reached = find("forward_kinematics").function(mechanism, q, link=link)

@@ -48,7 +48,7 @@ Given = ParamSpec("Given")
 
 
 def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, float]:
-    """The first joint (3,) on the way to a frame, world frame, m, and a distance from it that the frame never exceeds, m.
+    """Return the first joint (3,) of the path to a frame, world frame, m, and a bound of the frame's distance from it, m.
 
     The lengths between the joints on the way, and the farthest that each slides, are added up: a bound, which a straight
     chain attains. It is infinite for what slides without limits, and for a base that floats.
@@ -75,7 +75,7 @@ def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, flo
 
 
 def _slides(link: Link) -> float:
-    """How far a joint shifts its link at most, m."""
+    """Greatest displacement of a link by its joint, m."""
     if link.joint_model.parts is None:
         return 0.0 if link.joint_model.is_rotation else np.inf
     total = 0.0
@@ -86,7 +86,7 @@ def _slides(link: Link) -> float:
 
 
 def telling_reach(solver: Callable[Given, Solution]) -> Callable[Given, Solution]:
-    """A solver of poses whose answers without success know how far away the targets are."""
+    """Wrap a solver of poses so that its failures report the distance of unreachable targets."""
     look: Callable[..., Solution] = _told
 
     @wraps(solver)
@@ -108,16 +108,16 @@ def _told(
     limits: bool = True,
     **_: Any,
 ) -> Solution:
-    counts = np.ones(3) if mask is None else np.asarray(mask, dtype=float)[:3]
+    counts = np.array(mask_of(mask)[:3])
     start, most = farthest(mechanism, link)
     slid = not limits and any(mechanism.is_length)
     if not np.isfinite(most) or slid or (frame == "body" and not counts.all()):
         return solution
-    away = np.linalg.norm((np.asarray(T, dtype=float)[..., :3, 3] - start) * (counts != 0.0), axis=-1)
+    away = np.linalg.norm((np.asarray(T, dtype=float)[..., :3, 3] - start) * counts, axis=-1)
     return replace(solution, away=np.broadcast_to(away, np.shape(solution.success)), reach=most)
 
 
-#: What a closed form is asked for, by the mask.
+#: Parts of a pose solved by a closed form, by the mask.
 ASKS: dict[tuple[int, ...], str] = {
     (1, 1, 1, 1, 1, 1): "pose",
     (1, 1, 1, 0, 0, 0): "position",
@@ -126,7 +126,7 @@ ASKS: dict[tuple[int, ...], str] = {
 
 
 def form_for(mechanism: Tree, link: int | str, mask: npt.ArrayLike | None, *, needed: bool) -> ClosedForm | None:
-    """The closed form for poses in the axes of a mask, None where there is none.
+    """Return the closed form for poses in the axes of a mask, None if there is none.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def exactly(
     system: CompiledProblem,
     numeric: Callable[..., Solution],
 ) -> Solution:
-    """Solve poses (..., 4, 4) with the solutions nearest to q0 (..., n), and what has none ``numeric(T, q0=q0)``."""
+    """Solve poses (..., 4, 4) by the branch nearest to q0 (..., n); call ``numeric(T, q0=q0)`` for those without one."""
     q, success, far, turned = form.nearest(T, q0, system.limited, tol=tol)
     if q.ndim == 1:
         if success:
@@ -171,7 +171,7 @@ def exactly(
         return Solution.of(**rows, **shared, proven=~success)
     unsolved = ~success
     start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
-    solution = Solution.of(**rows, **shared)  # (nobody else has these rows)
+    solution = Solution.of(**rows, **shared)  # (these rows are not shared)
     poses = np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))
     solution.put(unsolved, numeric(poses[unsolved], q0=start))
     left = ~solution.success
@@ -315,7 +315,7 @@ def _in_configuration(
     limits: bool,
     **options: Any,
 ) -> Solution:
-    """The solutions nearest to q0 that have the words of a configuration, and what stands in the way where there is none."""
+    """Return the nearest solutions of a configuration, and the reason where there is none."""
     if method in TEXTBOOK_METHODS or not all(goal.mask) or mechanism.loops or mechanism.manifold_joints:
         raise ArgumentError(
             f"configuration goes with whole poses of a tree on a fixed base, and with method "
@@ -347,7 +347,9 @@ def _in_configuration(
         others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), **options, **kept)
         q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
     far, turned, outside = system.checking(tasks, q)
-    success = (reason == "converged") & (far <= size) & (turned <= size) & (outside == 0)
+    within = (far <= size) & (turned <= size) & (outside == 0)
+    success = (reason == "converged") & within
+    reason[~within & (reason == "converged")] = "stalled"  # (tol is below what rounding leaves)
     steps = np.zeros(len(q), dtype=np.intp)
     shared = {"limits": system.bounds, "names": system.names, "tol": size}
     return Solution(q, success, reason, far, turned, steps).shaped(batch, **shared)
@@ -356,7 +358,7 @@ def _in_configuration(
 def _clear_of(
     mechanism: Tree, goal: Pose, clear: Clear, method: str, *, q0: npt.ArrayLike | None, limits: bool, **options: Any
 ) -> Solution:
-    """Solve for a pose and for clearance, from the nearest clear solution of a closed form where there is one."""
+    """Solve for a pose and for clearance, from the nearest clear solution of a closed form if there is one."""
     if method in TEXTBOOK_METHODS:
         raise ArgumentError(f"clear goes with method 'auto', 'closed_form' or 'numeric', not {method!r}")
     constraints = [goal, clear]
@@ -393,7 +395,7 @@ def _plain(
     limits: bool,
     backend: str | None,
 ) -> Solution | None:
-    """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
+    """Fast path for whole poses with valid rotations; None for all other poses."""
     try:
         poses = np.asarray(readable("T", T))
     except ValueError:
@@ -418,7 +420,7 @@ FINE = 1e-12
 #: Solutions whose coordinates differ by less, rad or m, are one.
 SAME = 1e-6
 
-#: How all solutions are found.
+#: Methods to find all solutions.
 ALL_METHODS = ("auto", "closed_form", "elimination", "numeric")
 
 #: Starts followed in one call.
@@ -519,7 +521,7 @@ def all_inverse_kinematics(
     redundancy: Mapping[int | str, npt.ArrayLike] | int | None = None,
     clear: Clear | None = None,
 ) -> Solutions:
-    """All positions of the joints that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
+    """All joint positions that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
 
     By the closed form where there is one, else, of five or six joints, by elimination, which needs no special geometry.
 
@@ -613,7 +615,7 @@ def all_inverse_kinematics(
             turned[..., held] = solutions.q[..., held]
         solutions = replace(solutions, q=turned)
     if mask is None and not (mechanism.loops or mechanism.manifold_joints):
-        settle(solutions, labels=labels_of(mechanism, link, held))  # (nobody else has these solutions yet)
+        settle(solutions, labels=labels_of(mechanism, link, held))  # (these solutions are not shared yet)
     if configuration is not None:
         if solutions.labels is None:
             raise ArgumentError("configuration goes with whole poses of a tree on a fixed base; expected it to be left out")
@@ -649,7 +651,7 @@ def _by_form(
     method: str,
     fixed: Mapping[int | str, npt.ArrayLike] | None,
 ) -> tuple[Solutions, int | None]:
-    """The solutions by closed form or elimination, and the coordinate that is held."""
+    """Return the solutions by closed form or elimination, and the fixed coordinate."""
     form = closed_form(mechanism, link, fixed=fixed)
     wanted = method == "elimination" or (method == "auto" and not form.exists and fixed is None)
     general = elimination(mechanism, link) if wanted else None
@@ -664,7 +666,7 @@ def _by_form(
 def _of_some(
     system: CompiledProblem, tasks: FloatArray, first: FloatArray, others: FloatArray, tol: float
 ) -> list[FloatArray]:
-    """For each task (N, 16) its solutions (k, n)."""
+    """Return the solutions (k, n) of each task (N, 16)."""
     n, per_task = first.shape[1], 1 + len(others)
     begun = np.concatenate([first[:, None], np.broadcast_to(others, (len(first), *others.shape))], axis=1).reshape(-1, n)
     repeated = np.repeat(tasks, per_task, axis=0)
@@ -680,7 +682,7 @@ def _of_some(
 
 
 def _distinct(q: FloatArray, q0: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
-    """Rows (k, n) that differ by more than whole turns of what is `turning` (n,), sorted by their distance from q0."""
+    """Remove rows (k, n) equal up to full turns of the coordinates in `turning` (n,); sort by distance from q0."""
     q = q[np.argsort(np.linalg.norm(q - q0, axis=1), kind="stable")]
     kept: list[FloatArray] = []
     for row in q:

@@ -1,4 +1,4 @@
-"""Branches of solutions along a path of poses, and the way through them with the least joint travel."""
+"""Branches of solutions along a path of poses, and the route through them with the least joint travel."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from linkwise.spatial.validation import flag, numbers, rigid_poses, vectors, who
 #: Joints that move farther between two samples, rad or m, leap.
 LEAP = 1.0
 
-#: Two solutions are on one branch where the frame moves as the path does, to this share of what the joints move (rad, shares
-#: of the arm's size).
+#: Two solutions are on one branch if the motion between them follows the path to this share of the joint motion (rad,
+#: relative to the arm's size).
 STRAIGHT = 0.1
 
-#: A continuous path is sampled again where no branch goes on, until samples are this share of the first distance apart.
+#: A continuous path is refined where no branch continues, until samples are this share of the first distance apart.
 FINEST = 1.0 / 64.0
 
 #: A Jacobian with a singular value below this is one of a singular position.
 SINGULAR = 1e-6
 
-#: What a leap weighs against joint travel: fewer leaps come first.
+#: Cost of a leap relative to joint travel: the number of leaps is minimized first.
 LEAP_COST = 1e6
 
-#: Why no branch goes on.
+#: Reasons why no branch continues.
 REASONS = {
     "unreachable": "no solution reaches the pose, with or without joint limits",
     "limits": "all solutions are outside the joint limits, or nearer to them than the margin",
@@ -54,7 +54,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class PathBreak:
-    """Where no branch goes on: between two samples.
+    """An interval between two samples in which no branch continues.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class PathBreak:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathBranches:
-    """The branches of solutions along a path, and the chosen way; made by `follow_path`.
+    """The branches of solutions along a path, and the chosen route; created by `follow_path`.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class PathBranches:
 
     @cached_property
     def count(self) -> int:
-        """How many branches there are."""
+        """Number of branches."""
         return 1 + max((int(rows.max(initial=-1)) for rows in self.branch), default=-1)
 
     def explain(self) -> str:
@@ -143,7 +143,7 @@ class PathBranches:
 
 
 class GraphPathBranches(PathBranches):
-    """The way that a graph of `torch.compile` returns; solutions beside it, whose number depends on values, are left out.
+    """The route in a graph of `torch.compile`, without solutions, whose number depends on values.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class GraphPathBranches(PathBranches):
 
     @property
     def solutions(self) -> NoReturn:
-        """Not there.
+        """Raise an error: graphs have no solutions.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class GraphPathBranches(PathBranches):
 
 
 def _graph_rows(mechanism: Tree, *, T: tuple[int, ...], **_: Any) -> dict[str, GraphOutput]:
-    """What a way has in graphs."""
+    """Output declarations of a route in graphs."""
     along = T[:1]
     return {
         "s": GraphOutput(along, differentiable=False),
@@ -193,7 +193,7 @@ def _graph_rows(mechanism: Tree, *, T: tuple[int, ...], **_: Any) -> dict[str, G
 
 
 def _way(solver: Callable[..., PathBranches], mechanism: Tree, T: Any, **options: Any) -> Any:
-    """What there is of `_graph_rows`."""
+    """Compute the outputs of `_graph_rows`."""
     path = solver(mechanism, T, **options)
     table = np.full((len(T), 4), np.nan)
     for row, gap in zip(table, path.breaks, strict=False):
@@ -209,7 +209,7 @@ def _in_graph(mechanism: Tree, tensors: Any, options: Any, **rows: Any) -> Graph
 
 
 class _Nodes(NamedTuple):
-    """What one sample allows: its pose, solutions (k, n), their Jacobians, and why there are none."""
+    """Nodes of one sample: pose, solutions (k, n), their Jacobians, and the reason if there are none."""
 
     pose: FloatArray
     q: FloatArray
@@ -332,7 +332,7 @@ def follow_path(
 def _sampled(
     T: npt.ArrayLike | Callable[[float], npt.ArrayLike], s: npt.ArrayLike | None, samples: int
 ) -> tuple[Callable[[float], FloatArray], FloatArray]:
-    """What gives the pose at a path parameter, and the parameters of the samples."""
+    """Return the pose as a function of the path parameter, and the parameters of the samples."""
     poses = None if callable(T) else rigid_poses("T", T)
     if poses is not None and poses.ndim != 3:
         raise ArgumentError(f"T has the shape {poses.shape}; expected poses (S, 4, 4), or a function of the path parameter")
@@ -348,7 +348,7 @@ def _sampled(
 
 
 class _Way(NamedTuple):
-    """The chosen nodes by sample, -1 for none, and the steps (by the sample before) on which no branch goes on."""
+    """The chosen nodes by sample, -1 for none, and the steps (by their first sample) without a continuing branch."""
 
     chosen: npt.NDArray[np.intp]
     open_steps: list[int]
@@ -385,7 +385,7 @@ class _Graph:
         for k, (inside, rates) in enumerate(allowed):
             if self.singular or not len(inside) or np.linalg.svd(rates, compute_uv=False)[:, -1].min() > SINGULAR:
                 continue
-            # (one row stands for a continuum: those nearest to the solutions beside)
+            # (a continuum has one representative: those nearest to the neighbouring solutions)
             others = [part[0] for part in allowed[max(k - 1, 0) : k + 2 : 2] if len(part[0])]
             if self.options["redundancy"] is None and others:
                 near = partial(all_inverse_kinematics, self.mechanism, poses[k], **self.options, limits=self.limits)
@@ -402,7 +402,7 @@ class _Graph:
             self.nodes[float(at[k])] = _Nodes(poses[k], inside, rates, why)
 
     def _allowed(self, q: FloatArray, singular: float | None = None) -> tuple[FloatArray, FloatArray]:
-        """Those of coordinates (k, n) within both margins, and their Jacobians."""
+        """Select coordinates (k, n) within both margins; return also their Jacobians."""
         least = self.singular if singular is None else singular
         inside = q[((q >= self.ranges.low + self.margin) & (q <= self.ranges.high - self.margin)).all(axis=1)]
         rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.options["link"]})(inside))
@@ -414,13 +414,13 @@ class _Graph:
         return inside[keep], rates[keep]
 
     def step(self, start: float, end: float) -> _Step:
-        """From one sample to another, computed once."""
+        """Return the edges between two samples, cached."""
         if (start, end) not in self.steps:
             self.steps[start, end] = self._step(self.nodes[start], self.nodes[end])
         return self.steps[start, end]
 
     def moves(self, q: FloatArray, after: FloatArray) -> FloatArray:
-        """From coordinates q to after (..., n); joints without limits go the shorter way round."""
+        """Difference of coordinates q and after (..., n); joints without limits by the shorter direction."""
         return shorter_way(after - q, self.endless)
 
     def _step(self, a: _Nodes, b: _Nodes) -> _Step:
@@ -451,7 +451,7 @@ class _Graph:
     def _costs(
         self, at: FloatArray, filled: list[int], q0: FloatArray | None, *, leaping: bool
     ) -> tuple[FloatArray, list[npt.NDArray[np.intp]]]:
-        """What it costs to come to each node of the last sample, and for each sample after the first the nodes before.
+        """Costs to reach each node of the last sample, and the predecessors of the nodes of each later sample.
 
         Without leaps infinite where only a leap leads. With them all pairs of nodes of neighbouring samples are compared.
         """
@@ -482,7 +482,7 @@ class _Graph:
         return bool(((step.start == node) & (step.end == after)).any())
 
     def result(self, at: FloatArray, q0: FloatArray | None) -> PathBranches:
-        """The way, what breaks it, and the branches beside it."""
+        """Build the result: the route, its breaks, and the other branches."""
         route, nodes = self.way(at, q0), [self.nodes[float(value)] for value in at]
         q = np.full((len(at), self.mechanism.n), np.nan)
         for k, node in enumerate(route.chosen):
@@ -501,7 +501,7 @@ class _Graph:
         return PathBranches(at, q, success, breaks, travel, rows, self._numbered(at), route.chosen)
 
     def _breaks(self, at: FloatArray, q: FloatArray, route: _Way, nodes: list[_Nodes]) -> tuple[PathBreak, ...]:
-        """One break for each run of steps on which no branch goes on."""
+        """Build one break for each run of steps without a continuing branch."""
         breaks = []
         runs = np.split(route.open_steps, np.flatnonzero(np.diff(route.open_steps) > 1) + 1) if route.open_steps else []
         for run in runs:

@@ -1,4 +1,4 @@
-"""How the poses of a frame are solved, and why so, in words."""
+"""Explanation of the solver chosen for a frame, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkwise.solve.validation import link_given
 
 
 def explain_solver(mechanism: Tree, link: int | str = "tool") -> str:
-    """How `inverse_kinematics` and `all_inverse_kinematics` solve the poses of a frame, and why so.
+    """Explain how `inverse_kinematics` and `all_inverse_kinematics` solve the poses of a frame, and why.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Newton-Raphson and steepest descent, as textbooks have them, over a whole batch of poses at once."""
+"""Newton-Raphson and steepest descent of textbooks, for a whole batch of poses at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PoseTask:
 
     @property
     def first(self) -> int:
-        """Where the joint coordinates (n,) begin in a position (nq,), behind the quaternions."""
+        """Index of the first joint coordinate in a position (nq,), after the quaternions."""
         return self.mechanism.nq - self.mechanism.n
 
     def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
@@ -75,12 +75,12 @@ class PoseTask:
         return pose_error_rate(reached, self.poses[which], jac, self.frame)[..., self.rows, :]
 
     def met(self, errors: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which errors (k, 6) are within the tolerance, (k,)."""
+        """Mark errors (k, 6) within the tolerance, (k,)."""
         position, rotation = sizes(errors)
         return np.asarray((position <= self.tol) & (rotation <= self.tol))
 
     def answer(self, q: FloatArray, reasons: npt.NDArray[np.str_], iterations: npt.NDArray[np.intp]) -> Solution:
-        """Check positions (N, nq) by a forward pass of their own, and shape the answer as the poses were given."""
+        """Verify positions (N, nq) by a separate forward pass, and shape the solution like the poses."""
         joints = q[:, self.first :]
         joints = np.where(self._rounding(joints), np.clip(joints, self.low, self.high), joints)
         q = np.concatenate([normalised(self.mechanism, q)[:, : self.first], joints], axis=1)
@@ -96,7 +96,7 @@ class PoseTask:
         return rows.shaped(self.batch, limits=bounds, names=self.mechanism.names, tol=self.tol)
 
     def _rounding(self, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which joint coordinates lie outside their limits by no more than the tolerance."""
+        """Mark joint coordinates outside their limits by at most the tolerance."""
         return np.asarray((q >= self.low - self.tol) & (q <= self.high + self.tol))
 
 
@@ -116,7 +116,7 @@ def goal(
     tol: float,
     limits: bool,
 ) -> PoseTask:
-    """Check what a solver was given and lay it out.
+    """Validate and arrange the arguments of a solver.
 
     Raises
     ------
@@ -163,8 +163,8 @@ def normalised(mechanism: Tree, q: FloatArray) -> FloatArray:
     return np.moveaxis(with_unit_quaternions(mechanism, np.moveaxis(q, -1, 0)), 0, -1)
 
 
-#: From positions (k, nq), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason
-#: to stop, "" to go on.
+#: Function of positions (k, nq), their errors (k, 6) and the indices of their poses (k,): the next positions, and for each a
+#: reason to stop, "" to continue.
 Step = Callable[[FloatArray, FloatArray, npt.NDArray[np.intp]], tuple[FloatArray, npt.NDArray[np.str_]]]
 
 
@@ -287,7 +287,7 @@ def newton_raphson(
 
 
 def whole_turns(task: PoseTask, q: FloatArray) -> FloatArray:
-    """Positions (N, nq) with full turns added to or taken off the revolute joints that stand outside their limits."""
+    """Shift revolute joints of positions (N, nq) by full turns to bring them within their limits."""
     turn, joints = 2.0 * np.pi, q[:, task.first :]
     up, down = np.ceil((task.low - joints - task.tol) / turn), np.floor((task.high - joints + task.tol) / turn)
     least = np.where(up > 0, up, np.where(down < 0, down, 0.0))
@@ -295,7 +295,7 @@ def whole_turns(task: PoseTask, q: FloatArray) -> FloatArray:
     return np.concatenate([q[:, : task.first], joints], axis=1)
 
 
-#: Share of the exact step that is taken: the exact one makes successive slopes perpendicular, and zigzags.
+#: Relaxation of the exact step, with which successive gradients would be perpendicular, and the path would zigzag.
 RELAXED = 0.9
 
 #: A step that must be halved more often than this leads nowhere.
@@ -304,8 +304,8 @@ HALVINGS = 40
 #: The slope at rest, as a share of the tolerance.
 LEVEL = 1e-6
 
-#: Singular values of the Jacobian below this share of the greatest count as zero where the method rests: beside an error
-#: that stays, the slope is known to some 1e-8 only, the root of the rounding of its square.
+#: Relative threshold of zero singular values of the Jacobian where the method stops: with a remaining error, the gradient is
+#: accurate to about 1e-8 only, the root of the rounding of its square.
 FLAT = 1e-6
 
 

@@ -1,4 +1,4 @@
-"""From an expression graph to functions: tapes, kernels and the programs made of them; one folder or file per back end."""
+"""Compilation of expression graphs: tapes, kernels and programs of kernels; one folder or file per back end."""
 
 from linkwise.kernel.backends.llvm import backend as _backend  # noqa: F401  (registers itself, and NumPy's, which it imports)
 from linkwise.kernel.kernel import Kernel as Kernel

@@ -1,4 +1,4 @@
-"""What runs kernels: one protocol, and the back ends there are."""
+"""The protocol of back ends, and the table of those registered."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BACKENDS: dict[str, Backend] = {}
 
 
 class CompiledKernel(NamedTuple):
-    """What gives the gufunc, and what gives the entry for one configuration, None where there is none."""
+    """The makers of the gufunc and of the entry for one configuration, the latter None if there is none."""
 
     ufunc: Callable[[], Any]
     entry: Callable[[], Entry | None] = lambda: None
 
 
 class Backend(ABC):
-    """A way to run kernels, and the programs that are made of them; `backend` registers one.
+    """A way to run kernels and programs of kernels; `backend` registers one.
 
     What a back end has not, None stands for: then each step is run by a kernel of its own.
     """
@@ -37,12 +37,12 @@ class Backend(ABC):
     """Whether its gufuncs run without the interpreter's lock, so that several threads gain time."""
 
     def available(self) -> bool:
-        """Whether it runs on this machine."""
+        """True if the back end runs on this machine."""
         return True
 
     @abstractmethod
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
-        """A tape as a gufunc in float64 and float32, compiled when asked for; of `lanes` rows side by side, if it can."""
+        """Build a lazy gufunc of a tape in float64 and float32, with `lanes` rows side by side if possible."""
 
     @abstractmethod
     def iteration(self, program: Any, lanes: int | None) -> Callable[..., Any]:
@@ -53,7 +53,7 @@ class Backend(ABC):
         return None
 
     def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:
-        """Compile the steps of a `linkwise.kernel.sequence.Sequence`, which keeps what is put into `held`."""
+        """Compile the steps of a `linkwise.kernel.sequence.Sequence`; referenced objects are appended to `held`."""
         return None
 
     def reachability(self) -> Callable[..., Any] | None:
@@ -63,7 +63,7 @@ class Backend(ABC):
     def path_speeds(
         self, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None
     ) -> Callable[..., Any] | None:  # fmt: skip
-        """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc.
+        """Return both passes along polynomials as a gufunc, with tapes for the lines and the greatest x of one joint.
 
         The tapes are for lines of accelerations, for the greatest x, and for lines of efforts; `drag` is the matrix that
         gives Bernstein coefficients from values of friction within an interval, where there is any.
@@ -79,11 +79,11 @@ class Backend(ABC):
         return None
 
     def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
-        """The address of a handler of XLA's foreign function interface, and what must live as long."""
+        """Return the address of a handler of XLA's foreign function interface, and the objects that must outlive it."""
         return None
 
     def launcher(self, program: Any) -> Any:
-        """What runs a tape, a rollout or an iteration on GPUs, see `linkwise.kernel.backends.nvptx.launch.Launcher`.
+        """Return the GPU runner of a tape, a rollout or an iteration; see `linkwise.kernel.backends.nvptx.launch.Launcher`.
 
         Raises
         ------
@@ -118,7 +118,7 @@ def backend_of(name: str | None) -> Backend:
 
 
 class Lazy(Generic[T]):
-    """A value that is made when first asked for, once, whichever thread comes first."""
+    """A value computed on first use, once, by whichever thread comes first."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make, self._lock = make, threading.RLock()

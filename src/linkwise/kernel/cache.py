@@ -19,29 +19,29 @@ from pathlib import Path
 #: Environment variable that names another directory; empty switches the cache off.
 VARIABLE = "LINKWISE_CACHE_DIR"
 
-#: Environment variable: how many megabytes may be kept.
+#: Environment variable with the greatest size of the cache, MB.
 LIMIT_VARIABLE = "LINKWISE_CACHE_MB"
 
-#: Megabytes that may be kept unless the variable says otherwise.
+#: Default greatest size, MB.
 LIMIT_MB = 512.0
 
-#: What is left of the limit after a deletion, so that not every file that is written asks for another one.
+#: Share of the limit kept by a deletion, so that not every new file causes another one.
 _KEEP = 0.8
 
-#: Age in s from which on a file that was begun is given up, and from which on a use is written down again.
+#: Age in s of an abandoned unfinished file, and age from which a use is recorded again.
 _STALE, _FRESH = 86400.0, 3600.0
 
-#: Of so many files in a folder, one more may be written before all are looked at again.
+#: A folder is scanned again after one new file for this many existing ones.
 _FILES_A_LOOK = 64
 
 _MARK = b"linkwise object 1\n"
 
-#: How many files and bytes may still be written before the next look at a folder, for its limit.
+#: Files and bytes that may be written before the next scan of a folder, for its limit.
 _unseen: dict[tuple[str, float], tuple[int, float]] = {}
 
 
 def directory() -> Path | None:
-    """Where object code is kept; None where it is not."""
+    """Folder of object code; None if the cache is off."""
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
         return Path(chosen) if chosen else None
@@ -49,13 +49,13 @@ def directory() -> Path | None:
 
     try:
         place = Path(platformdirs.user_cache_dir("linkwise", appauthor=False))
-    except RuntimeError:  # (neither the environment nor the system knows a home of this user)
+    except RuntimeError:  # (neither the environment nor the system has a home folder for this user)
         return None
     return place / "kernels" if place.is_absolute() else None
 
 
 def load(key: str) -> bytes | None:
-    """Read the object code of a key; None where there is none, or none that can be trusted. A damaged entry is removed."""
+    """Read the object code of a key; None if it is missing or not trusted. A damaged entry is removed."""
     place = directory()
     if place is None or not _is_private(place):
         return None
@@ -92,7 +92,7 @@ def store(key: str, code: bytes) -> None:
 
 
 def remove(key: str) -> None:
-    """Forget what is kept under a key."""
+    """Remove the entry of a key."""
     place = directory()
     if place is not None and _is_private(place):
         with contextlib.suppress(OSError):
@@ -100,7 +100,7 @@ def remove(key: str) -> None:
 
 
 def limit() -> float:
-    """How many bytes may be kept."""
+    """Greatest size of the cache, bytes."""
     with contextlib.suppress(ValueError):
         chosen = float(os.environ.get(LIMIT_VARIABLE, LIMIT_MB))
         if not math.isnan(chosen):
@@ -109,7 +109,7 @@ def limit() -> float:
 
 
 def prune(place: Path, newest: str = "") -> tuple[int, float]:
-    """Delete what was not used for the longest time, if there is too much, and what was begun long ago and never finished.
+    """Delete the least recently used entries above the limit, and old unfinished files.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def prune(place: Path, newest: str = "") -> tuple[int, float]:
 
 
 def _prune_at_times(place: Path, newest: str, size: int) -> None:
-    """Prune after a file was written, unless a look not long ago left room: looking at thousands of files takes long."""
+    """Prune after writing a file, unless a recent scan left room: scanning thousands of files takes long."""
     where = str(place), limit()
     files, room = _unseen.get(where, (0, 0.0))
     if files > 0 and size < room:
@@ -172,7 +172,7 @@ def _checksum(key: str, code: bytes) -> bytes:
 
 
 def _is_private(place: Path) -> bool:
-    """Whether a directory is a real one that only this user can write to."""
+    """True if a directory is not a link and only this user can write to it."""
     try:
         status = os.lstat(place)
     except OSError:
@@ -200,7 +200,7 @@ def _read_private(path: Path) -> bytes | None:
 
 
 def _only_ours(status: os.stat_result) -> bool:
-    """Owned by this user, writable by nobody else (on Windows the profile's access list says so, not these bits)."""
+    """True if owned by this user and writable by nobody else (on Windows by the profile's access list, not these bits)."""
     if os.name != "posix":
         return True
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

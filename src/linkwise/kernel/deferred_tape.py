@@ -14,21 +14,21 @@ from linkwise.kernel.backend import Lazy
 from linkwise.kernel.sources import sources_digest
 from linkwise.kernel.tape import Shape, Tape
 
-#: What a tape has that is only known once it is traced.
+#: Attributes of a tape that require tracing.
 _TRACED = ("constants", "code", "results", "origins")
 
 _KEPT = ("name", "inputs", "outputs", "labels", "digest", "length", "operations", "operations_before")
 
 
 class DeferredTape(Tape):
-    """A tape that is traced when its code is first asked for, once, whichever thread comes first.
+    """A tape that is traced when its code is first read, once, whichever thread comes first.
 
     It pickles, and compares, as the tape that it then is.
     """
 
     @classmethod
     def of(cls, known: Mapping[str, Any], trace: Callable[[], Tape]) -> DeferredTape:
-        """The tape of which `_KEPT` is known, and what traces it."""
+        """Build a tape from the known attributes `_KEPT` and its tracing function."""
         tape = object.__new__(cls)
         tape.__dict__.update(known, traced=Lazy(trace))
         return tape
@@ -89,14 +89,14 @@ def derived_tape(source: Tape, derivation: Any, trace: Callable[[], Tape]) -> Ta
 
 
 def tape_by_name(name: Any, trace: Callable[[], Tape]) -> Tape:
-    """A tape that a name, plain data, tells apart from all others of these sources, see `kept_tape`."""
+    """Tape identified by a name, plain data, unique among those of these sources, see `kept_tape`."""
     sources = None if disk.directory() is None else sources_digest()
     key = None if sources is None else hashlib.sha256(repr((sources, name)).encode()).hexdigest()
     return kept_tape(key, trace, trace)
 
 
 def _same(key: str, digest: str, tape: Tape) -> Tape:
-    """The tape, held against what was known of it.
+    """Verify a tape against its known attributes.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def _same(key: str, digest: str, tape: Tape) -> Tape:
 
 
 def _known(key: str) -> dict[str, Any] | None:
-    """What the disk knows of a tape; None where that is nothing, or something else."""
+    """Read the known attributes of a tape from the disk; None if they are missing or invalid."""
     content = disk.load(key)
     try:
         head = json.loads(content or b"")

@@ -38,7 +38,7 @@ def full_derivative(tape: Tape, by: str) -> Tape:
 
 @dataclass(frozen=True)
 class Directions:
-    """By which inputs a function is differentiated, and in which of their directions.
+    """The inputs by which a function is differentiated, and the directions in which each varies.
 
     Attributes
     ----------
@@ -157,6 +157,6 @@ def _graph(tape: Tape, inputs: Mapping[str, Array]) -> list[Any]:
 
 
 def _tape(source: Tape, name: str, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Tape:
-    """A tape that keeps what the source knows of its inputs."""
+    """Build a tape that keeps the source's data on its inputs."""
     labels = {key: names for key, names in source.labels.items() if key in source.inputs}
     return replace(Tape.from_graph(name, inputs, outputs, labels), origins=source.origins)

@@ -40,7 +40,7 @@ class Face:
 
 
 class Memory:
-    """What NumPy keeps pointers to: loops, types, texts. A gufunc holds it, and it holds no gufunc."""
+    """Memory that NumPy points to: loops, types, texts. A gufunc references it, not conversely."""
 
     def __init__(self, tape: Tape | Face, loops: Sequence[tuple[str, Any]], doc: str) -> None:
         count, arguments = len(loops), len(tape.inputs) + len(tape.outputs)
@@ -60,7 +60,7 @@ class Memory:
 
 
 def make(memory: Memory, inputs: int, outputs: int) -> Any:
-    """Make the gufunc that stands on this memory and keeps it alive."""
+    """Build the gufunc of this memory, which it keeps alive."""
     name, doc, core = memory.texts
     ufunc = _maker()(
         memory.functions, memory.data, memory.types, len(memory.functions), inputs, outputs, _NO_IDENTITY, name, doc, 0, core
@@ -91,7 +91,7 @@ def signature(tape: Tape | Face) -> str:
 
 
 def python_loop(face: Tape | Face, dtype: str, run: Callable[[int, int, int, int], None]) -> Any:
-    """A function of Python as the inner loop of a gufunc; where it fails, all outputs are NaN, and Python says why.
+    """Wrap a Python function as the inner loop of a gufunc; if it fails, all outputs are NaN and Python reports the error.
 
     Nothing that it raises comes out of NumPy. So an interrupt waits until the main thread has left the loop.
     """
@@ -173,7 +173,7 @@ def api_table(capsule: Any) -> Any:
     return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
-#: Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine.
+#: Offsets of the fields of a NumPy array object, in bytes, on a 64-bit machine.
 OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
 
 #: C contiguous and aligned.
@@ -192,14 +192,14 @@ class _MethodDef(ctypes.Structure):
 
 
 class Entry(NamedTuple):
-    """The compiled entry of a kernel: the address of its machine code, and what must live as long as it is called."""
+    """The compiled entry of a kernel: the address of its machine code, and the objects that must outlive it."""
 
     address: int
     keep: tuple[Any, ...]
 
 
 class _HandOver(tuple[Any, ...]):
-    """What a function of `make_callable` is bound to.
+    """State bound to a function of `make_callable`.
 
     The fallback, the method definition, what to keep, what to ask for an entry, kernels by the words that they were called
     with, what gives the kernel of some words, and what gives that of a call which `torch.compile` traces. The class has a
@@ -223,7 +223,7 @@ class _HandOver(tuple[Any, ...]):
         words = (len(args), *kwargs.items())
         try:
             kernel = kernels.get(words)
-        except TypeError:  # (what has no hash)
+        except TypeError:  # (unhashable)
             kernel = None
         if kernel is not None:
             return kernel(*args)
@@ -233,7 +233,7 @@ class _HandOver(tuple[Any, ...]):
         return result
 
     def _take(self, entry: Entry | None) -> None:
-        """Put the machine code in its place where there is some; what was asked is forgotten then."""
+        """Install the machine code of an entry if there is any, and drop the request."""
         _, method, kept, questions, *_ = self
         if entry is not None:
             kept[0] = entry.keep
@@ -251,7 +251,7 @@ def _itself(owner: Any) -> Any:
     return owner
 
 
-#: What arguments that choose a kernel are; all others are arrays.
+#: Types of arguments that choose a kernel; all others are arrays.
 _WORDS = (str, int, type(None))
 
 
@@ -266,7 +266,7 @@ def _traced(name: str) -> Callable[..., Any]:
 
 
 def call_in_graph(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What `torch.compile` traces in the place of a method: of what is bound to one, or of a method and its owner."""
+    """Method as traced by `torch.compile`: bound to an owner, or of a method and its owner."""
     from linkwise.arrays.torch import in_graph
 
     words = [arg if isinstance(arg, _WORDS) else ... for arg in args]
@@ -279,7 +279,7 @@ def call_in_graph(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[
 def _traced_kernel(
     method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[str, tuple[int | str, ...]]:
-    """The key of a kernel for torch, and which arguments go into it; arrays are ... here."""
+    """Key of a kernel for torch, and the positions of its arguments; arrays are ... here."""
     from linkwise.arrays.torch import key_of
 
     ask = method[6] if owner is None else partial(method.in_graph, owner)
@@ -296,7 +296,7 @@ def make_callable(
     kernel_of: Callable[[tuple[Any, ...], dict[str, Any]], Callable[..., Any] | None] | None = None,
     in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, tuple[int | str, ...]]] | None = None,
 ) -> Any:
-    """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
+    """Wrap a compiled entry as a Python function; calls that it rejects are forwarded to the fallback.
 
     Parameters
     ----------
@@ -349,19 +349,19 @@ def _function_maker() -> Any:
 
 
 def is_single(args: Sequence[Any]) -> bool:
-    """Whether all arguments are vectors of float64, as a compiled entry takes them."""
+    """True if all arguments are vectors of float64, as a compiled entry requires."""
     return all(type(arg) is np.ndarray and arg.ndim == 1 and arg.dtype.char == "d" for arg in args)
 
 
 @cache
 def no_entry() -> Entry:
-    """What stands in the place of a compiled entry and hands every call over: a function of Python with its signature."""
+    """Substitute for a compiled entry that forwards every call: a function of Python with its signature."""
     return Entry(ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0, ())
 
 
 @cache
 def usable() -> bool:
-    """Whether array objects in this process are laid out as the compiled entry reads them: tried on a known array."""
+    """True if array objects have the layout that the compiled entry reads, tested on a known array."""
     plain = (
         sys.implementation.name == "cpython"
         and struct.calcsize("P") == 8

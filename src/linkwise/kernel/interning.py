@@ -1,4 +1,4 @@
-"""Objects that a process unpickles once: what comes again is the object that came first, with all that it has compiled."""
+"""Objects that a process unpickles once: later copies become the first object, with everything compiled for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-#: How many objects stay, those that came last.
+#: Number of most recent objects that are kept.
 KEPT = 64
 
 _objects: OrderedDict[str, Any] = OrderedDict()
@@ -16,7 +16,7 @@ _lock = threading.RLock()
 
 
 def interned(key: str | None, make: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What ``__reduce__`` returns for an object that never changes.
+    """Result of ``__reduce__`` for an immutable object.
 
     Parameters
     ----------

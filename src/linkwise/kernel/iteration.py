@@ -1,4 +1,4 @@
-"""Iterations in machine code: many tasks, each from several starts, a step at a time until it is solved or given up."""
+"""Iterations in machine code: many tasks, each from several starts, a step at a time until solved or given up."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from linkwise.spatial.scalar import FloatArray
 #: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "2"
 
-#: Steps of a task from a good start, for an estimate of what it takes.
+#: Steps of a task from a good start, for an estimate of its cost.
 STEPS = 8
 
 #: Starts of tasks that take their steps together in NumPy, unless there are more tasks.
 AT_ONCE = 256
 
-#: Coordinates of all tasks that take a step together in NumPy at most: what is computed with them stays in the caches.
+#: Greatest number of coordinates of all tasks in one NumPy step, so that its data stay in the caches.
 ROOM = 1 << 17
 
 INPUTS = ("parameters", "q0", "settings", "q", "aux")
@@ -33,7 +33,7 @@ OUTPUTS = ("q", "aux", "status")
 
 @dataclass(frozen=True)
 class IterationProgram:
-    """What a step is made of.
+    """The tape of a step and its sizes.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Descent:
 
     @property
     def ufunc(self) -> Any:
-        """The gufunc; compiled when first asked for."""
+        """The gufunc; compiled on first use."""
         return self._compiled()
 
     def __call__(
@@ -92,11 +92,11 @@ class Descent:
         settings: FloatArray,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """Run all tasks: q, aux and status in each row of the result, which is `out`, contiguous, if there is one."""
+        """Run all tasks: q, aux and status in each row of the result, in `out`, contiguous, if provided."""
         ufunc = self.ufunc
         # (the machine code reads rows that lie side by side, whatever strides NumPy would hand it)
         arrays = [np.ascontiguousarray(part, dtype=np.float64) for part in (parameters, q0, starts, settings)]
-        with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
+        with np.errstate(all="ignore"):  # a start may diverge: it is given up, and others follow
             result: FloatArray
             if threads.WORKERS.get() != 1:
                 result = threads.call(ufunc, self._operations, arrays, {} if out is None else {"out": out})
@@ -105,17 +105,17 @@ class Descent:
             return result
 
     def pieces(self, tasks: int) -> list[slice]:
-        """How so many tasks are divided among threads, by those who do more with each piece than this iteration."""
+        """Divide tasks among threads, for callers with further work on each piece."""
         return threads.pieces(tasks, self._operations) if backend_of(self.backend).parallel else [slice(0, tasks)]
 
     @property
     def _operations(self) -> int:
-        """What a task takes, roughly."""
+        """Estimated operations of a task."""
         return STEPS * threads.cost(self.program.step)
 
 
 class Rounds:
-    """An iteration that Python steps through, called as `Descent`: all tasks that are left take a step at once.
+    """An iteration stepped by Python, called like `Descent`: all unfinished tasks take a step at once.
 
     A task comes to its starts in lots, each of four times as many as the one before, so that few tasks are as quick as many;
     the first that leads to a solution counts.
@@ -166,11 +166,11 @@ class Rounds:
         return out
 
     def pieces(self, tasks: int) -> list[slice]:
-        """All tasks in one: threads would wait for each other's Python."""
+        """Return all tasks in one piece: threads would only compete for Python's lock."""
         return [slice(0, tasks)]
 
     def _ends(self, p: FloatArray, q0: FloatArray, settings: FloatArray, q: FloatArray) -> FloatArray:
-        """Where starts (N, n) lead: q, aux and status."""
+        """Results of starts (N, n): q, aux and status."""
         left, aux = np.arange(len(q)), np.zeros((len(q), self.sizes["aux"]))
         ends = np.empty((len(q), q.shape[1] + aux.shape[1] + 1))
         while left.size:

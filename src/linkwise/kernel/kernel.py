@@ -55,7 +55,7 @@ class Kernel:
     {'mul': 2}
     """
 
-    #: How it was made from the algorithm: "straight" or "looped", see `linkwise.Mechanism.kernel`.
+    #: Compilation of the algorithm: "straight" or "looped", see `linkwise.Mechanism.kernel`.
     tier: ClassVar[str] = "straight"
 
     #: The kernel that this one is a product with the derivatives of, None for all others.
@@ -113,13 +113,13 @@ class Kernel:
             raise
 
     def _threaded(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the gufunc, large batches on as many threads as `linkwise.set_threads` says."""
+        """Call the gufunc, large batches on the number of threads of `linkwise.set_threads`."""
         if not self._divides():
             return self.ufunc(*args, **kwargs)
         return threads.call(self.ufunc, threads.cost(self.tape), args, kwargs)
 
     def pieces(self, rows: int) -> list[slice]:
-        """How so many configurations are divided among threads, by those who do more with each piece than this kernel."""
+        """Divide configurations among threads, for callers with further work on each piece."""
         return threads.pieces(rows, threads.cost(self.tape)) if self._divides() else [slice(0, rows)]
 
     def _divides(self) -> bool:
@@ -132,16 +132,16 @@ class Kernel:
 
     @cached_property
     def identity(self) -> str:
-        """Another one for another function, and for one that is compiled in another way; the same in every process."""
+        """Identifier of the function and of its compilation, equal in every process."""
         return hashlib.sha256(repr((self.tape.digest, self.backend, self.tier, self.lanes)).encode()).hexdigest()
 
     def check_argument(self, name: str, value: Any) -> None:
-        """Raise `ArgumentError` if a value for an input is not made of real numbers, or has a wrong shape."""
+        """Raise `ArgumentError` if the value of an input does not consist of real numbers, or has a wrong shape."""
         batch_of(self.tape, name, value)
 
     @property
     def operations(self) -> dict[str, int]:
-        """How many operations one evaluation takes, by kind."""
+        """Number of operations of one evaluation, by kind."""
         return self.tape.operations
 
     @property
@@ -151,7 +151,7 @@ class Kernel:
 
     @property
     def ufunc(self) -> Any:
-        """The gufunc itself; compiled when first asked for."""
+        """The gufunc; compiled on first use."""
         if self._ufunc is None:
             ufunc = self._compiled().ufunc()
             self._ufunc = ufunc if all(map(prod, self.tape.inputs.values())) else _Checked(self.tape, ufunc)
@@ -178,15 +178,15 @@ class Kernel:
         return make_callable(fallback, name, documentation(fallback, name, self.doc), entry)
 
     def machine_entry(self) -> Entry | None:
-        """The machine code that `entry` calls, compiled; None where there is none."""
+        """The machine code that `entry` calls, compiled; None if there is none."""
         return self._compiled().entry()
 
     def xla_handler(self, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
-        """Machine code that XLA calls, and what must live as long; None where the kernel has none: see `Backend`."""
+        """Machine code for XLA, and the objects that must outlive it; None if the kernel has none: see `Backend`."""
         return backend_of(self.backend).xla_handler(self.ufunc, self.tape, dtype, version)
 
     def launcher(self) -> Any:
-        """What runs it on GPUs; see `Backend`."""
+        """The runner on GPUs; see `Backend`."""
         return backend_of(self.backend).launcher(self.tape)
 
     def derivative(self, by: str) -> Kernel:
@@ -224,7 +224,7 @@ class Kernel:
 
     @property
     def motions(self) -> Mapping[str, Tape]:
-        """How inputs with quaternions move."""
+        """Motion of inputs with quaternions."""
         if callable(self._motions):
             self._motions = self._motions()
         return self._motions
@@ -363,7 +363,7 @@ class Kernel:
         return str(self.write("rust", **options))
 
     def to_text(self, **options: Any) -> str:
-        """What is computed as plain text, intermediate values named; see `linkwise.equations.writers.text.to_text`."""
+        """Write the computation as text with named intermediate values; see `linkwise.equations.writers.text.to_text`."""
         return str(self.write("text", **options))
 
     def to_markdown(self, **options: Any) -> str:
@@ -485,7 +485,7 @@ def _product(source: Kernel, mode: str, names: tuple[str, ...], tangent: bool) -
 
 
 class _Checked:
-    """A gufunc of empty vectors, whose lengths NumPy does not check."""
+    """A gufunc with empty vectors, whose lengths NumPy does not check."""
 
     def __init__(self, tape: Tape, ufunc: Any) -> None:
         self.tape, self.ufunc = tape, ufunc
@@ -509,7 +509,7 @@ def check_count(tape: Tape, args: Sequence[Any]) -> None:
 
 
 def check_arguments(tape: Tape, args: Sequence[Any], others: Mapping[str, tuple[int, ...]] | None = None) -> None:
-    """Raise `ArgumentError` if an argument is not made of real numbers, has a wrong shape, or does not fit the others.
+    """Raise `ArgumentError` if arguments do not consist of real numbers, have wrong shapes, or do not broadcast.
 
     `others` are batch shapes beside those of the arguments.
     """
@@ -518,7 +518,7 @@ def check_arguments(tape: Tape, args: Sequence[Any], others: Mapping[str, tuple[
 
 
 def batch_of(tape: Tape, name: str, arg: Any) -> tuple[int, ...]:
-    """The batch shape of an argument; raise `ArgumentError` where it is not made of real numbers or has a wrong shape."""
+    """The batch shape of an argument; raise `ArgumentError` if it does not consist of real numbers or has a wrong shape."""
     shape = tape.inputs[name]
     wanted = f"({', '.join(['...', *map(str, shape)])})"
     if is_masked(arg):

@@ -1,4 +1,4 @@
-"""Programs that loop over the rows of tables: what the looped lowering compiles once for all mechanisms.
+"""Programs that loop over the rows of tables, compiled once for all mechanisms by the looped lowering.
 
 A table has a row for each body (link, frame, motor). A row has constant numbers, a record of intermediate values, and may
 have a parent row. A phase visits all rows, parents first or last, and does the same arithmetic in each, a `Tape` traced once
@@ -24,12 +24,11 @@ from linkwise.spatial.scalar import FloatArray
 #: Size of a dimension of an array: a number, or the name of a size that mechanisms differ in, as "nq", "nv" or "links".
 Size = int | str
 
-#: Where an element of a step's input or output is.
-#:
-#: ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k): element k of a record; ("own passed", k), ("parent
-#: passed", k), ("body passed", k): of what a body passes on; ("numbers", k), ("globals", k): of the constants of the row and
-#: of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
-#: ("array", name, at, index): of an array, `at` saying for each dimension what its index counts from, see `ORIGINS`.
+#: Location of an element of a step's input or output.  ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k):
+#: element k of a record; ("own passed", k), ("parent passed", k), ("body passed", k): of the values passed on by a body;
+#: ("numbers", k), ("globals", k): of the constants of the row and of the mechanism; ("state", k), ("next", k): of the state
+#: before and after a step of a walk; ("array", name, at, index): of an array, with the origin of each dimension's index in
+#: `at`, see `ORIGINS`.
 Place: TypeAlias = tuple[Any, ...]
 
 
@@ -103,7 +102,7 @@ class LinearSolve:
 
 @dataclass(frozen=True)
 class StraightLine:
-    """The whole arithmetic between some arrays as one tape, whose inputs and outputs are arrays of the program."""
+    """Straight-line arithmetic between arrays of the program, as one tape whose inputs and outputs are these arrays."""
 
     tape: Tape
 
@@ -119,7 +118,7 @@ Phase: TypeAlias = RowPass | LinearSolve | StraightLine
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The layout of a table: how many numbers a row has, how many elements its record, and how many what it passes on.
+    """Layout of a table: numbers per row, elements of a record, and elements passed to neighbours.
 
     A body passes on what only its children read, and only in the pass that sets it: see `ROW`.
     """
@@ -131,7 +130,7 @@ class TableLayout:
 
 @dataclass(frozen=True)
 class ProgramLayout:
-    """What must be known of a program to call its machine code: arrays and tables.
+    """Layout of a program, needed to call its machine code: arrays and tables.
 
     Attributes
     ----------
@@ -167,7 +166,7 @@ class ProgramLayout:
 
     @cached_property
     def words(self) -> dict[str, int]:
-        """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
+        """Indices of a mechanism's integers in the table that machine code reads, by name.
 
         "bytes" of memory; where the code for a "few" configurations stands, and its table; where that of a "solver" does
         that is compiled apart; the address of the constants,
@@ -187,12 +186,12 @@ class ProgramLayout:
         return {name: k for k, name in enumerate(names)}
 
     def text(self) -> bytes:
-        """What is kept on disk."""
+        """Serialize for the disk."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod
     def read(cls, text: bytes) -> Self:
-        """From what was kept.
+        """Parse the serialized text.
 
         Raises
         ------
@@ -242,15 +241,15 @@ class LoopedProgram:
         return cls(ProgramLayout(**{**values, "digest": digest, "length": length}), phases)
 
 
-#: Whole numbers of a row: its parent, its kind, its first coordinate and velocity, the body it stands on, how many
-#: velocities it has, the link it belongs to, the motor that it is or has; the place of what it passes on, and that of what
-#: its parent does. Bodies whose children were all visited leave their places to others, so few places are needed, which stay
-#: in the nearest cache (saves 6 % of inverse dynamics of 1,000 bodies); where rotors read them, each body has one.
+#: Integers of a row: its parent, its kind, its first coordinate and velocity, its body, its number of velocities, its link,
+#: its motor; the place of the values that it passes on, and that of its parent's. Bodies release their places after all
+#: children were visited, so that few places are needed, which stay in the nearest cache (saves 6 % of inverse dynamics of
+#: 1,000 bodies); where rotors read them, each body has one.
 ROW = ("parent", "kind", "q", "v", "body", "count", "link", "drive", "place", "parent's place")
 
-#: What an index of an array may count from: "q", "v" the row's first coordinate and velocity, "w" the velocity that a walk
-#: began with, "r" the row, "." zero, "10w" ten times w, "drive" and "drive4" the first of the four columns of a motor.
-ORIGINS = ("q", "v", "w", "r", ".", "10w", "drive", "drive4")
+#: Origins of an array's index: "q", "v" the row's first coordinate and velocity, "w" the first velocity of a walk, "r" the
+#: row, "." zero, "10w" and "10v" ten times these, "drive" and "drive4" the first of the four columns of a motor.
+ORIGINS = ("q", "v", "w", "r", ".", "10w", "10v", "drive", "drive4")
 
 
 @dataclass(frozen=True)
@@ -286,7 +285,7 @@ class LoopedData:
         return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape)
 
     def all_numbers(self, layout: ProgramLayout) -> FloatArray:
-        """All constants that a program reads, one behind the other."""
+        """All constants of a program, concatenated."""
         return np.concatenate([self.constants, *(self.numbers[table].ravel() for table in layout.tables)])
 
     def table(self, layout: ProgramLayout, vector_size: int, *, stacked: bool) -> npt.NDArray[np.int64]:
@@ -319,7 +318,7 @@ class LoopedData:
             words[f"start {name}"] = start
             size = prod(self.shape(shape))
             start += size
-            if shape == ("nv", "nv") and name in layout.temporaries:  # (of a factor 1 / D stands behind, and what is solved)
+            if shape == ("nv", "nv") and name in layout.temporaries:  # (of a factor, 1 / D follows, and the solution)
                 start += (1 + PANEL) * self.sizes["nv"]
             if name in layout.outputs and self.sparse:
                 words[f"clear {name}"] = size

@@ -1,4 +1,4 @@
-"""Greatest speeds along paths under limits linear in squared speed and acceleration: two passes over a grid, per path.
+"""Greatest velocities along paths under limits linear in squared velocity and acceleration: two passes over a grid.
 
 H. Pham and Q.-C. Pham, "A new approach to time-optimal path parameterization based on reachability analysis", IEEE
 Transactions on Robotics 34(3), 2018. With x = (ds/dt)^2 and u = d2s/dt2, constant from node to node, x at the next node is
@@ -22,8 +22,8 @@ from linkwise.spatial.scalar import FloatArray
 #: Rows of a block of limits: slope, low, high of this many pairs of lines.
 LANES = 8
 
-#: What is known of a path after both passes: the least and greatest controllable x at its first node, the greatest x that
-#: velocities allow there and at the last node, the least sum of speeds at the two ends of an interval, the greatest speed.
+#: Results of both passes for a path: the least and greatest controllable x at its first node, the greatest x by velocities
+#: there and at the last node, the least sum of velocities at the two ends of an interval, the greatest velocity.
 EDGES = ("low", "high", "first_cap", "last_cap", "slowest", "fastest")
 
 #: From so many values about an interval those of efforts in it are interpolated.
@@ -32,12 +32,12 @@ STENCIL = 8
 #: The most steps of Newton's method; each takes another pair of lines, so that a few are enough.
 STEPS = 100
 
-#: By this share of the greatest x a zero may be negative, which is rounding.
+#: A zero may be negative by this share of the greatest x, which is rounding.
 ROUNDING = 1e-12
 
 
 class LineBounds(NamedTuple):
-    """The bounds of u at some x, how fast they change with x, and the values of the same lines at x = 0, each (B,)."""
+    """Bounds of u at some x, their slopes, and the values of the same lines at x = 0, each (B,)."""
 
     low: FloatArray
     low_slope: FloatArray
@@ -117,7 +117,7 @@ def _bounds(lines: FloatArray, rate: FloatArray, following: FloatArray, x: Float
 
 
 def _zero(lines: FloatArray, rate: FloatArray, following: FloatArray, x: FloatArray, *, downward: bool) -> FloatArray:
-    """From x (B,) on, downward or upward, the first at which there is room for u; NaN where there is none."""
+    """Search from x (B,) downward or upward for the first x with feasible u; NaN if there is none."""
     sign, room = (1.0 if downward else -1.0), -ROUNDING * (x + following[:, 1])
     x, active = x.copy(), np.isfinite(following[:, 1])
     x[~active] = np.nan

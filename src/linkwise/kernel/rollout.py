@@ -30,7 +30,7 @@ def scaled(coefficients: Coefficients, step: float) -> Coefficients:
 
 @dataclass(frozen=True)
 class RolloutProgram:
-    """What a step is made of.
+    """The tapes of a step.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class RolloutProgram:
 
     @cached_property
     def reads(self) -> dict[str, tuple[int, int]]:
-        """What is read at each instant: size, and the first index among what it is read into."""
+        """Values read at each instant: size, and first index in their destination."""
         if self.law is None:
             return {"tau": (self.nv, 0)}
         places, offset = {}, 0
@@ -91,7 +91,7 @@ class RolloutProgram:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a rollout leaves behind, each (B, R, size): the state at recorded instants, and what acts from there on."""
+    """Recorded results of a rollout, each (B, R, size): the state at recorded instants, and its inputs from there on."""
 
     q: FloatArray
     qd: FloatArray
@@ -124,7 +124,7 @@ class Rollout:
 
     @staticmethod
     def runs_on(backend: str | None) -> bool:
-        """Whether a back end has rollouts; else `PythonRollout` of `linkwise.simulation` takes the steps one by one."""
+        """True if a back end has rollouts; else `PythonRollout` of `linkwise.simulation` takes the steps."""
         return type(backend_of(backend)).rollout is not Backend.rollout
 
     def __call__(

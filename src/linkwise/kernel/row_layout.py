@@ -26,7 +26,7 @@ class RowLayout:
         self.size = int(ends[-1])
 
     def read(self, row: Array, name: str) -> Array:
-        """One part of a row."""
+        """Return one part of a row."""
         return row[self.parts[name]]
 
     def number(self, row: Array, name: str) -> Any:
@@ -34,5 +34,5 @@ class RowLayout:
         return row[self.parts[name]][0]
 
     def row(self, parts: Mapping[str, Any]) -> Array:
-        """All parts in one row."""
+        """Concatenate all parts to one row."""
         return np.concatenate([np.atleast_1d(np.asarray(parts[name], dtype=object)).ravel() for name in self.parts])

@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @dataclass(frozen=True)
 class KernelCall:
-    """Run a kernel, or a descent, once, or for each row of a batch (B, ...), in which some arrays may be one for all."""
+    """Call of a kernel, or a descent, once, or for each row of a batch (B, ...); rows may share some arrays."""
 
     part: Kernel | Descent
     inputs: tuple[FloatArray, ...]

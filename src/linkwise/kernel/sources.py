@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise.kernel import cache as disk
 
-#: The folders, beside the modules at the top, of algorithms and of all that they import.
+#: Folders, besides the modules at the top, of algorithms and of everything that they import.
 FOLDERS = (
     "clearance",
     "arrays",
@@ -34,17 +34,17 @@ FOLDERS = (
 
 ROOT = Path(__file__).parents[1]
 
-#: When this process began, s; what has changed since, or so shortly before, need not be the text that runs here.
+#: Start of this process, s; later changes, or changes shortly before, need not be in the running code.
 _STARTED, _IMPORTING = time.time(), 1.0
 
-#: For so long a look at the files holds, s.
+#: Validity of a scan of the files, s.
 _HOLDS = 1.0
 
 _seen: list[tuple[float, str | None]] = []
 
 
 def is_own(item: Any) -> bool:
-    """Whether a class or a function is defined in these modules, and stands there under its own name."""
+    """True if a class or a function is defined in these modules under its own name."""
     module = sys.modules.get(item.__module__)
     try:
         parts = Path(getattr(module, "__file__", None) or "").relative_to(ROOT).parts
@@ -69,7 +69,7 @@ def sources_digest(*, again: bool = False) -> str | None:
         None where there is no text, or it has changed since this process began, which may run the older one.
     """
     now = time.monotonic()
-    last = _seen[:]  # (another thread may look at the same time)
+    last = _seen[:]  # (another thread may scan at the same time)
     if again or not last or now - last[0][0] > _HOLDS:
         last[:] = _seen[:] = [(now, _digest())]
     return last[0][1]
@@ -92,7 +92,7 @@ def _digest() -> str | None:
 
 @cache
 def _features() -> list[tuple[str, bool]]:
-    """What the processor can do, by which NumPy chooses how it computes."""
+    """Processor features, by which NumPy chooses its code."""
     return sorted(np._core._multiarray_umath.__cpu_features__.items())  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""A graph with named, shaped inputs and outputs, written flat: what every lowering reads."""
+"""A graph with named, shaped inputs and outputs in linear order, the input of every lowering."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Shape = tuple[int, ...]
 
 
 class Instruction(NamedTuple):
-    """One operation of a tape: what it does, and the slots it reads; it writes the next slot."""
+    """One operation of a tape with the slots that it reads; it writes the next slot."""
 
     op: str
     args: tuple[int, ...]
@@ -69,7 +69,7 @@ class Tape:
 
     @cached_property
     def input_count(self) -> int:
-        """Number of scalars that go in."""
+        """Number of input scalars."""
         return sum(prod(shape) for shape in self.inputs.values())
 
     @cached_property
@@ -88,13 +88,13 @@ class Tape:
         return self.input_count + len(self.constants)
 
     def constant(self, slot: int) -> float | None:
-        """The number in a slot, None where it is computed or given."""
+        """The constant in a slot, None if it is computed or an input."""
         k = slot - self.input_count
         return self.constants[k] if 0 <= k < len(self.constants) else None
 
     @cached_property
     def operations(self) -> dict[str, int]:
-        """How many operations one evaluation takes, by kind; subtractions are counted as ``add``."""
+        """Number of operations of one evaluation, by kind; subtractions count as ``add``."""
         return counted(instruction.op for instruction in self.code)
 
     @cached_property
@@ -178,7 +178,7 @@ class Tape:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Without Python's search for circles among objects: a graph has none, and the search takes a fifth of tracing it."""
+    """Suspend Python's cyclic garbage collector: a graph has no cycles, and the collector takes a fifth of tracing it."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -199,7 +199,7 @@ def trace(
     labels: Mapping[str, tuple[str, ...]] | None = None,
     shorten: bool = False,
 ) -> Tape:
-    """Run a function over scalars once, on symbols, and write down what it did.
+    """Trace a function over scalars: run it once on symbols and record its operations.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Large batches on several threads: how many, and how a batch is divided among them."""
+"""Threads for large batches: their number, and the division of a batch."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from linkwise.spatial.validation import whole
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-#: Environment variable: how many threads, where `set_threads` has not been called.
+#: Environment variable: number of threads, unless `set_threads` is called.
 VARIABLE = "LINKWISE_THREADS"
 
-#: Operations of a piece of a batch, at least: some 0.1 ms, many times what it costs to hand it to a thread.
+#: Least number of operations of a piece of a batch: some 0.1 ms, many times the cost of a hand-over to a thread.
 LEAST = 4_000_000
 
-#: Pieces for each thread, where these are not too small: what another process holds up, others take over.
+#: Pieces per thread, if these are not too small: if one thread is delayed, the others take over.
 PIECES = 16
 
 #: Bytes of all outputs of a call together from which on machine code writes past the caches, which have no room for them.
@@ -36,7 +36,7 @@ STREAM = 1 << 23
 #: Scalars of a row of an output from which on it is written so: shorter rows, poses too, are written as fast through them.
 STREAMED_ROW = 17
 
-#: As many operations take as long as moving one number to or from memory.
+#: Operations that take as long as moving one number to or from memory.
 MOVE = 16
 
 #: A piece has a multiple of these rows, which fill whole vectors of any processor, and whole cache lines.
@@ -46,7 +46,7 @@ _EXPECTED = 'a whole number from 1, or "all" for as many as this process may use
 
 
 class set_threads:  # noqa: N801  (called as a function, as `numpy.errstate` is)
-    """Set on how many threads large batches are computed: of kernels, of the solvers, of `simulate`.
+    """Set the number of threads for large batches: of kernels, of the solvers, of `simulate`.
 
     The numbers that come out are the same to the last bit. It holds for this thread, or this asynchronous task, from now on;
     as a context manager, to the end of the block. Small batches and single configurations stay on one thread.
@@ -98,7 +98,7 @@ class set_threads:  # noqa: N801  (called as a function, as `numpy.errstate` is)
 
 
 def get_threads() -> int:
-    """On how many threads large batches are computed here; see `set_threads`.
+    """Number of threads for large batches; see `set_threads`.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _checked(field: str, n: Any) -> int:
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -131,7 +131,7 @@ def _from_environment() -> Any:
 
 
 def _default() -> int:
-    """What the environment says; 0 where that is not a number of threads, which is an error at the first use."""
+    """Number of threads by the environment; 0 if it is not a number, which is an error at the first use."""
     try:
         return _checked(VARIABLE, _from_environment())
     except ArgumentError:
@@ -140,17 +140,17 @@ def _default() -> int:
 
 _DEFAULT = _default()
 
-#: How many threads; 0 where the environment has a value that is none.
+#: Number of threads; 0 if the environment has an invalid value.
 WORKERS: ContextVar[int] = ContextVar("linkwise_threads", default=_DEFAULT)
 
 
 def cost(tape: Tape) -> int:
-    """What one row of a batch takes, in operations."""
+    """Cost of one row of a batch, in operations."""
     return len(tape.code) + MOVE * (tape.input_count + len(tape.results))
 
 
 def pieces(rows: int, operations: int, unit: int = ROWS, least: int = 0) -> list[slice]:
-    """The slices of so many rows that are worth a thread each; the whole where none are, or one thread is all there is.
+    """Divide rows into slices worth a thread each; one slice if there is none, or only one thread.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
     def share(k: int) -> None:
         before = WORKERS.get()
         try:
-            WORKERS.set(1)  # (what a part calls stays on its thread)
+            WORKERS.set(1)  # (calls by a part stay on its thread)
             for part in iter(partial(_next, shares, k), None):
                 for _ in work(part):
                     if stopped.is_set():
@@ -251,7 +251,7 @@ def _submit(function: Callable[[int], None], count: int, helpers: list[Future[No
 
 
 def _finished(helpers: Sequence[Future[None]]) -> list[BaseException]:
-    """Wait until none runs; what they raised. Those that were not begun yet are not needed any more."""
+    """Cancel pending threads, wait for running ones, and return their errors."""
     return [error for helper in helpers if not helper.cancel() and (error := helper.exception()) is not None]
 
 
@@ -314,7 +314,7 @@ def _batch(signature: str, args: Sequence[Any]) -> tuple[int, ...] | None:
 
 
 def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """The results of a call in pieces; None where these are too few, or the outputs are for NumPy to look at."""
+    """Results of a call in pieces; None if there are too few, or if NumPy must handle the outputs."""
     cores, result_cores = _cores(_signature(ufunc))
     outputs = [*out] if isinstance(out, tuple) else [None] * ufunc.nout if out is None else [out]
     if result_cores is None or len(outputs) != ufunc.nout:
@@ -337,7 +337,7 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: 
     results = tuple(
         np.empty(shape, dtype) if out is None else out for out, shape, dtype in zip(outputs, shapes, dtypes, strict=True)
     )
-    # (where the axis is in each array; what has none, or one row, is for all pieces)
+    # (axis of the batch in each array; an array without it, or with one row, is shared by all pieces)
     places = [axis + np.ndim(arg) - core - len(batch) for arg, core in zip(args, cores, strict=True)]
     divided = [place >= 0 and arg.shape[place] > 1 for arg, place in zip(args, places, strict=True)]
 
@@ -355,7 +355,7 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: 
 
 @cache
 def _cores(signature: str) -> tuple[list[int], list[tuple[int, ...]] | None]:
-    """How many core dimensions the inputs of a gufunc have, and those of its outputs, None where they are no numbers.
+    """Number of core dimensions of a gufunc's inputs, and those of its outputs, None if they are not numbers.
 
     Examples
     --------

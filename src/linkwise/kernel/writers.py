@@ -1,4 +1,4 @@
-"""What kernels are written as: other languages and printed equations, by name."""
+"""Output formats of kernels, by name: other languages and printed equations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, choices, shown
 
-#: By name, from a kernel and options to what is written.
+#: Writers by name: functions of a kernel and options.
 WRITERS: dict[str, Callable[..., Any]] = {}
 
 #: Modules that register writers; they are imported when a kernel is first written, and more may be added.
@@ -16,7 +16,7 @@ MODULES = ["linkwise.export", "linkwise.equations.writers"]
 
 
 def writer(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of a kernel and of options as what ``kernel.write(name, **options)`` calls."""
+    """Register a function of a kernel and of options as ``kernel.write(name, **options)``."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         WRITERS[name] = function

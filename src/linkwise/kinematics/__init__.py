@@ -1,4 +1,4 @@
-"""Where the links go: one algorithm per file, which declares itself where it is imported."""
+"""Kinematics of links and frames: one algorithm per file, registered by its import."""
 
 from linkwise.kinematics import frame_motion as frame_motion
 from linkwise.kinematics import link_motion as link_motion

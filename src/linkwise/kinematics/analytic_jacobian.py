@@ -92,7 +92,7 @@ def _quaternion_rates(R: Array) -> Array:
 
 
 def _quaternion(R: Array) -> list[Any]:
-    """The unit quaternion of a rotation, its greatest component positive.
+    """Unit quaternion of a rotation, its greatest component positive.
 
     S. W. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1(3), 1978.
     """

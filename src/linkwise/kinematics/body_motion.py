@@ -1,4 +1,4 @@
-"""Velocities and accelerations of all bodies, from the base outward, and what a step of one joint changes in them."""
+"""Velocities and accelerations of all bodies, from the base outward, and their derivatives by a joint's coordinate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def velocities(bodies: Bodies, joints: Sequence[JointTransform], qd: Array) -> l
 
 
 def motions(bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array, gravity: Array) -> list[BodyMotion]:
-    """The motion of every body; the ground accelerates upward by what gravity would pull."""
+    """Motion of every body; the ground accelerates upward instead of gravity."""
     still, falling = np.zeros(6), np.concatenate([-np.asarray(gravity), np.zeros(3)])
     results: list[BodyMotion] = []
     for body, joint in zip(bodies.bodies, joints, strict=True):
@@ -57,7 +57,7 @@ def motions(bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Ar
 
 @dataclass(frozen=True)
 class StepEffect:
-    """What the bodies beyond a joint feel of a small step of it: psi' and psi'' of Singh et al., and S' = v x S."""
+    """Effect of a small step of a joint on the bodies beyond it: psi' and psi'' of Singh et al., and S' = v x S."""
 
     velocity: Array
     acceleration: Array
@@ -65,7 +65,7 @@ class StepEffect:
 
 
 def step_effect(freedom: Freedom, moved: BodyMotion) -> StepEffect:
-    """What a step of a freedom of a joint does to the body, whose motion is known."""
+    """Effect of a step of a joint's freedom on the body with known motion."""
     velocity = motion_cross(moved.carried_velocity, freedom.screw)
     acceleration = motion_cross(moved.carried_acceleration, freedom.screw) + motion_cross(moved.carried_velocity, velocity)
     return StepEffect(velocity, acceleration, motion_cross(moved.velocity, freedom.screw))

@@ -1,4 +1,4 @@
-"""Configurations and speeds: where a velocity leads, and what velocity leads from one configuration to another.
+"""Configurations and velocities: integration of a velocity, and difference of two configurations.
 
 Joints with quaternions, a floating base and ball joints, come first: a floating one is placed by its position and a unit
 quaternion (x, y, z, qw, qx, qy, qz), and moves with the velocity of its origin and its angular velocity, both in its own
@@ -110,7 +110,7 @@ def difference(tree: Tree, q0: Array, q1: Array) -> Array:
 
 
 def with_unit_quaternions(tree: Tree, q: Array) -> Array:
-    """The configuration (nq,), or many (nq, ...), with its quaternions made unit quaternions."""
+    """Normalize the quaternions of a configuration (nq,), or of many (nq, ...)."""
     parts, end = [], 0
     for at in tree.manifold_joints:
         parts += [q[end : at.quaternion.start], unit_quaternion(q[at.quaternion])]
@@ -167,7 +167,7 @@ def random_coordinates(tree: Tree, limits: FloatArray, slide: float, count: int,
 
 
 def resting(tree: Tree) -> FloatArray:
-    """Coordinates (nq,) in which a mechanism is shown where none are given: every joint at zero, or the limit next to it.
+    """Default coordinates (nq,) for drawing: every joint at zero, or at the nearest limit.
 
     A mechanism with loops is left as it is at zero: its joints depend on each other.
 

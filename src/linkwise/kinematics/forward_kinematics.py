@@ -1,4 +1,4 @@
-"""Forward kinematics: where links and tool are for given joint coordinates."""
+"""Forward kinematics: poses of links and tool at joint coordinates."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _axes(turns: Turned, local: FloatArray, split: int, without: int | None = No
 
 
 def _efforts(axes: Array, position: Array) -> Iterator[tuple[int | None, int]]:
-    """What the frame takes with all axes computed alike (None), and with one as the cross product of the others."""
+    """Costs of the frame with all axes computed alike (None), and with each one as the cross product of the others."""
     yield None, effort(operations_needed([*axes.ravel(), *position]))
     for k in (1, 0, 2):
         yield k, effort(operations_needed([*np.delete(axes, k, axis=1).ravel(), *position])) + CROSS
@@ -108,7 +108,7 @@ def link_poses_in_steps(sweeps: Sweeps) -> None:
 
 
 def body_poses(bodies: Bodies, q: Array, which: tuple[int, ...] | None = None) -> dict[int, Array]:
-    """T_world_body (4, 4) of the bodies asked for (all by default); -1 is the ground."""
+    """T_world_body (4, 4) of the selected bodies (default all); -1 is the ground."""
     poses: dict[int, Array] = {-1: np.eye(4)}
     turns: dict[int, Turned] = {-1: ground()}
     for k in range(len(bodies.bodies)) if which is None else which:

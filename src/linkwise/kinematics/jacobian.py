@@ -149,5 +149,5 @@ def in_body_axes(rotation: Array, jac: Array) -> Array:
 
 
 def check_frame(frame: str) -> None:
-    """Raise `ArgumentError` unless the frame is one there is."""
+    """Raise `ArgumentError` unless the frame is a valid choice."""
     choice("frame", frame, FRAMES)

@@ -1,4 +1,4 @@
-"""Closed loops: how far the loops of a mechanism are open, how fast they open, and how fast that changes.
+"""Closed loops: closure error, its rate, and its second derivative.
 
 A loop is looked at from the body that its two paths part from, so what moves both of its sides alike does not enter. All
 rows are in the axes of the loop's first frame F1; the second is F2.
@@ -26,7 +26,7 @@ from linkwise.spatial.vector import chosen
 
 @algorithm(inputs={"q": "nq"}, outputs={"residual": "K"}, spread=False, needs_loops=True)
 def closure(tree: Tree, q: Array) -> Array:
-    """Return how far the loops are open (K,), loop by loop, zero where they are closed.
+    """Return the closure error (K,), loop by loop, zero for closed loops.
 
     Three rows R1'(p2 - p1), m. For a full closure three more, 2 sin(t/2) a, with a the direction and t the angle of the
     rotation R1'R2 (twice the vector part of its unit quaternion, by S. W. Shepperd, 1978). For a hinge two more, (-zy, zx)
@@ -144,7 +144,7 @@ def closure_bias(tree: Tree, q: Array, qd: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Side:
-    """One side of a loop: the bodies to its frame, their poses and the frame's, on the body that both sides part from."""
+    """One side of a loop: the bodies to its frame, their poses and the frame's, relative to the last common body."""
 
     path: tuple[int, ...]
     poses: dict[int, Array]
@@ -154,7 +154,7 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Sides:
-    """Both sides of a loop, and F2 as seen from F1."""
+    """Both sides of a loop, and the pose of F2 in F1."""
 
     first: _Side
     second: _Side
@@ -190,13 +190,20 @@ def _residual(tree: Tree, q: Array, measure: Callable[[Array], Array]) -> Array:
 
 
 def own_bodies(tree: Tree) -> Bodies:
-    """The moving bodies, each with a coordinate of its own."""
+    """The moving bodies, each with an independent coordinate."""
     return moving_bodies(coupling(tree).uncoupled if tree.coupled else tree)
 
 
+def _at_origin(tree: Tree) -> Tree:
+    """The mechanism with its base at the origin; the base moves both sides of a loop alike, and a distant one costs digits."""
+    if tree.floating or np.array_equal(tree.base, np.eye(4)):
+        return tree
+    return tree.memo("loop_constraints", "at_origin", lambda: tree.replace(base=np.eye(4)))
+
+
 def _bodies(tree: Tree, q: Array) -> tuple[Bodies, Array]:
-    """The moving bodies, each with a coordinate of its own, and these coordinates."""
-    return own_bodies(tree), coupling(tree).coordinates(q) if tree.coupled else q
+    """The moving bodies, each with an independent coordinate, and these coordinates."""
+    return own_bodies(_at_origin(tree)), coupling(tree).coordinates(q) if tree.coupled else q
 
 
 def loop_frames(tree: Tree, bodies: Bodies, loop: Loop) -> tuple[tuple[int, FloatArray], tuple[int, FloatArray]]:
@@ -208,7 +215,7 @@ def loop_frames(tree: Tree, bodies: Bodies, loop: Loop) -> tuple[tuple[int, Floa
 
 
 def _sides(tree: Tree, bodies: Bodies, loop: Loop, q: Array) -> _Sides:
-    ends = loop_frames(tree, bodies, loop)
+    ends = loop_frames(_at_origin(tree), bodies, loop)
     paths = [bodies.path(body) for body, _ in ends]
     shared = 0
     while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
@@ -224,7 +231,7 @@ def _sides(tree: Tree, bodies: Bodies, loop: Loop, q: Array) -> _Sides:
 
 
 def _turned(loop: Loop, rotation: Array, measure: Callable[[Array], Array]) -> Array:
-    """The rows of a loop for its rotation, of which a full closure takes the measure given."""
+    """Rotational rows of a loop; a full closure uses the given measure."""
     if loop.kind == "point":
         return np.zeros(0)
     if loop.kind == "hinge":
@@ -233,7 +240,7 @@ def _turned(loop: Loop, rotation: Array, measure: Callable[[Array], Array]) -> A
 
 
 def half_sine(rotation: Array) -> Array:
-    """2 sin(t/2) a (3,) of a rotation: from the trace up to t = 2 pi/3, beyond from the greatest element of its diagonal."""
+    """2 sin(t/2) a (3,) of a rotation: from the trace up to t = 2 pi/3, beyond from the greatest diagonal element."""
     off, square = axial(rotation), 1.0 + rotation[0, 0] + rotation[1, 1] + rotation[2, 2]
     far = _far_half_sine(rotation, off)
     near = off * (2.0 / root(select(square - 1.0, square, 1.0)))
@@ -256,7 +263,7 @@ def _far_half_sine(rotation: Array, off: Array) -> Array:
 
 
 def _motion(bodies: Bodies, side: _Side, q: Array, qd: Array) -> _Motion:
-    """How a loop's frame moves as seen from where the sides part."""
+    """Motion of a loop's frame relative to the last common body."""
     zero = np.zeros(3)
     at: dict[int, tuple[Array, _Motion]] = {side.root: (zero, _Motion(zero, zero, zero, zero))}
     end = side.root

@@ -1,4 +1,4 @@
-"""How far a mechanism is from a singular position."""
+"""Distance of a mechanism from singular positions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _determinant(gram: Array) -> Any:
 
 
 def volume_of(rates: Array, rank: int) -> Any:
-    """The product of the greatest ``rank`` singular values of a matrix (r, m) of scalars that has no higher rank.
+    """Product of the greatest ``rank`` singular values of a matrix (r, m) of scalars that has no higher rank.
 
     Where that is the number of its rows or columns these are made orthogonal (`orthonormal`), which loses no digits to
     squaring. Otherwise its square is a coefficient of the characteristic polynomial of J J' (Faddeev and Le Verrier).
@@ -123,7 +123,7 @@ def volume_of(rates: Array, rank: int) -> Any:
 
 
 def orthonormal(columns: Array) -> tuple[Array, list[Any]]:
-    """An orthonormal basis of columns (n, m) of scalars, one by one, and the size of what is left of each by those before.
+    """Gram-Schmidt basis of columns (n, m) of scalars, and the norm of each after projection.
 
     Modified Gram-Schmidt: G. H. Golub, C. F. Van Loan, *Matrix Computations*, section 5.2.8.
     """

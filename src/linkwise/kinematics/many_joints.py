@@ -1,4 +1,4 @@
-"""Configurations of mechanisms with many joints: code for one ball joint goes over all of them, NumPy over the others."""
+"""Configurations of mechanisms with many joints: compiled code for one ball joint loops over all, NumPy over the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VELOCITIES = 256
 
 
 def goes_over_joints(tree: Tree, args: Sequence[Any]) -> bool:
-    """Whether there are many ball joints or velocities, no quaternions of types from outside, and NumPy computes."""
+    """True for many ball joints or velocities, no quaternions of types from outside, and NumPy arrays."""
     if arrays.is_traced() or (len(joints := tree.manifold_joints) < JOINTS and tree.nv < VELOCITIES):
         return False
     return all(map(is_own, {type(at.joint) for at in joints})) and arrays.of("", args) is None
@@ -63,7 +63,7 @@ def _checked(tree: Tree, name: str, shapes: dict[str, tuple[int, ...]], args: Se
 
 
 def _groups(tree: Tree, name: str) -> list[tuple[Kernel, Any, Any]]:
-    """The kernel of each type of joint, and where its coordinates (joints, nq) and speeds (joints, nv) are."""
+    """The kernel of each type of joint, and the indices of its coordinates (joints, nq) and velocities (joints, nv)."""
 
     def grouped() -> list[tuple[type[Joint], Any, Any]]:
         groups: dict[type[Joint], list[ManifoldJoint]] = {}

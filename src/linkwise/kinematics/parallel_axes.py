@@ -1,4 +1,4 @@
-"""How far bodies are turned, in stages: joints about parallel axes share one rotation, by the sum of their angles.
+"""Rotations of bodies in stages: joints about parallel axes share one rotation, by the sum of their angles.
 
 A path of bodies from the ground is cut into stages. Within a stage all turning axes are parallel, so a body of it is turned
 by Rz(sum of the angles), whatever the number of joints between; R_stage_body = Rz(angle) R_after with a constant R_after. A
@@ -32,7 +32,7 @@ FEW = 10
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """How one body is turned: R_world_body = R_world_stage @ turning @ after.
+    """Rotation of one body: R_world_body = R_world_stage @ turning @ after.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def ground() -> Turned:
 
 
 def turned(body: Body, parent: Turned, q: Array) -> Turned:
-    """How a body is turned, from its parent."""
+    """Rotation of a body, from its parent's."""
     fixed = np.asarray(parent.after @ body.placement[:3, :3])
     if body.joint is not None:
         return Turned(parent.stage + 1, parent, fixed, body.motion(q)[:3, :3], np.eye(3))
@@ -138,7 +138,7 @@ def _product(matrix: Array, turning: Array | None) -> Array:
 
 
 def turned_path(bodies: Bodies, path: Sequence[int], q: Array) -> dict[int, Turned]:
-    """How each body of a path from the ground is turned; -1 is the ground."""
+    """Rotation of each body of a path from the ground; -1 is the ground."""
     results = {-1: ground()}
     for k in path:
         results[k] = turned(bodies.bodies[k], results[bodies.bodies[k].parent], q)
@@ -146,7 +146,7 @@ def turned_path(bodies: Bodies, path: Sequence[int], q: Array) -> dict[int, Turn
 
 
 def levers(bodies: Bodies, path: Sequence[int], turns: dict[int, Turned], q: Array, point: Array) -> dict[int, Array]:
-    """From the origin of each body of a path, and from that of the world (-1), to a point of the last one.
+    """Vectors from the origin of each body of a path, and from that of the world (-1), to a point of the last one.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def levers(bodies: Bodies, path: Sequence[int], turns: dict[int, Turned], q: Arr
 
 
 def _slide(body: Body, turn: Turned, q: Array) -> Array:
-    """How far the joint has moved the body's origin, in the axes of its stage."""
+    """Displacement of the body's origin by the joint, in the axes of its stage."""
     if body.joint is not None:
         return np.asarray(body.motion(q)[:3, 3])
     if body.advances:
@@ -183,12 +183,12 @@ def _slide(body: Body, turn: Turned, q: Array) -> Array:
 
 
 def splits(last: Turned) -> tuple[int, ...]:
-    """Stages at which it may pay to go over from vectors that are passed inward to a matrix."""
+    """Stages at which a change from vectors to a matrix may save operations in an inward pass."""
     return (0, *range(2, last.stage + 1)) if last.stage <= FEW else (0, last.stage)
 
 
 def shortest(ways: Sequence[Callable[[], Array]]) -> Array:
-    """Of several ways to compute the same, the result of the one that takes the fewest operations; the first of equals."""
+    """Result with the fewest operations among equivalent computations; the first of equals."""
     if len(ways) == 1:
         return ways[0]()
     efforts = [effort(operations_needed(alternative().ravel())) for alternative in ways]

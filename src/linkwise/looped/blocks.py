@@ -1,4 +1,4 @@
-"""Straight-line code of large mechanisms in blocks: what would be the longest part of it is a loop.
+"""Straight-line code of large mechanisms in blocks, the longest part of it replaced by a loop.
 
 The derivatives of forward dynamics are those of inverse dynamics times the inverse of M. On a floating base that inverse has
 no zeros: of a humanoid with 64 velocities the products are six sevenths of all operations. They are solutions by the factor
@@ -28,7 +28,7 @@ from linkwise.looped.kernel import LoopedKernel, body_count, code_by_key, looped
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
 
-#: What is compiled in blocks.
+#: Algorithm compiled in blocks.
 NAME = "forward_dynamics_derivatives"
 
 
@@ -94,12 +94,12 @@ def _blocks(tree: Tree, declared: Algorithm) -> LoopedProgram:
     return LoopedProgram.of(layout, phases)
 
 
-#: The arrays of what is solved for in between, and of what goes from one part of a tape to the other.
+#: Arrays of the intermediate solution, and of the values passed between the parts of a tape.
 SOLVED, CARRIED = "qdd", "carried"
 
 
 def cut(tape: Tape, early: Sequence[str]) -> tuple[Tape, Tape]:
-    """Two tapes that compute some outputs, without the last input, and then the others, which no operation is in twice.
+    """Cut a tape in two without duplicated operations: the outputs that do not depend on the last input, then the others.
 
     The first has one more output, what the second takes of it, which is the last input of that.
 

@@ -45,7 +45,7 @@ Kinds: TypeAlias = tuple[RowKind, ...]
 
 
 def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
-    """The machine code of an algorithm in steps, and what must be known of it, from the disk where that is kept.
+    """Machine code and layout of an algorithm in steps, from the disk cache if present.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ KEPT = 256
 
 @lru_cache(KEPT)
 def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
-    """The same of a declaration; steps from outside the package, whose text no key holds, are recorded in each process.
+    """As `code_of` for a declaration; steps from outside the package, whose text is not in the key, are always recorded.
 
     Of joint types from outside the key holds the arithmetic, which is all that steps take of them.
     """
@@ -79,7 +79,7 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
 
 
 def code_by_key(key: str | None, record: Callable[[], LoopedProgram], *, apart: bool = True) -> LoopedCode:
-    """The machine code of a program, whose layout the disk knows by a key, or else from now on; `apart` see `LoopedCode`."""
+    """Machine code of a program by key, with its layout from the disk cache or recorded now; `apart`: see `LoopedCode`."""
     recorded = Lazy(record)
     kept = None if key is None else disk.load(key)
     try:
@@ -135,7 +135,7 @@ class LoopedKernel(Kernel):
         )
 
     def _declare(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], length: int) -> None:
-        """Set all but what computes; `length` is about how many operations a configuration takes."""
+        """Set all attributes other than the code; `length` is the approximate number of operations of a configuration."""
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -179,7 +179,7 @@ def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Loo
 
 
 def variants_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The values of what changes the steps: options, whether rotors are carried, and whether joints have springs."""
+    """Values that change the steps: options, whether rotors are carried, and whether joints have springs."""
     rotors = _free(tree).memo("sweeps", "rotors", lambda: bool(moving_bodies(_free(tree)).rotors))
     values = {**declared.options, **options, "rotors": rotors, "springs": bool(_free(tree).force_terms)}
     values["turning"] = bool(turning_rotors(_free(tree)))
@@ -199,7 +199,7 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
 
 
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
-    """The gufunc; where joints follow others what spreads and gathers around it."""
+    """The gufunc, with the mapping of mimic joints around it if there are any."""
     if tree.coupled:
         computed = Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
         return python_gufunc(kernel.tape, computed, kernel.doc)
@@ -218,7 +218,7 @@ def data_of(
     """The tables of a mechanism for an algorithm; `twisted` see `MechanismRows`."""
     layout = layout or code_for(tree, declared, options).layout
     rows, steps = rows_for(tree, declared, options, twisted=twisted), LOOPED[declared.name]
-    if declared.name.startswith("center_of_mass") or options.get("about") == "com":
+    if declared.name.startswith(("center_of_mass", "centroidal")) or options.get("about") == "com":
         some_mass(tree, float(rows.constant("mass")))
     bodies = rows.table("bodies")
     sparse = len(bodies) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(bodies))
@@ -253,37 +253,43 @@ class CoupledAcceleration:
     """
 
     def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
-        stem = "inverse_dynamics"
-        efforts = algorithm.with_external(stem) if "external" in declared.inputs else stem
+        efforts, slopes = "inverse_dynamics", "inverse_dynamics_derivatives"
+        if "external" in declared.inputs:
+            efforts, slopes = map(algorithm.with_external, (efforts, slopes))
         self.efforts = Coupled(tree, algorithm.find(efforts), options)
         self.mass = Coupled(tree, algorithm.find("mass_matrix"), {})
-        slopes = f"{stem}_derivatives" if declared.name.endswith("derivatives") else None
-        self.slopes = Coupled(tree, algorithm.find(slopes), {}) if slopes else None
+        self.slopes = Coupled(tree, algorithm.find(slopes), options) if declared.name.endswith("derivatives") else None
 
     def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
         """Compute many rows."""
         (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
-        qdd: Any = np.linalg.solve(regular(mass), (tau - efforts)[..., None])[..., 0]
+        qdd = solved(mass, (tau - efforts)[..., None])[..., 0]
         if self.slopes is None:
             return (qdd,)
-        by_q, by_qd, _ = self.slopes(q, qd, qdd)
-        return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
+        by_q, by_qd, _ = self.slopes(q, qd, qdd, *external)
+        unit = np.broadcast_to(np.eye(mass.shape[-1], dtype=mass.dtype), mass.shape)
+        return tuple(np.split(solved(mass, np.concatenate([-by_q, -by_qd, unit], axis=-1)), 3, axis=-1))
 
 
-def regular(mass: FloatArray) -> FloatArray:
-    """Mass matrices (..., nv, nv), in place, NaN for those that are singular: NumPy would leave all rows for one of them."""
-    with np.errstate(invalid="ignore"):
-        mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-    return mass
+def solved(mass: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve with mass matrices (..., nv, nv): (..., nv, k), NaN for those that are singular, which become NaN themselves."""
+    try:
+        return np.asarray(np.linalg.solve(mass, right))
+    except np.linalg.LinAlgError:  # (NumPy drops all rows for a singular one)
+        with np.errstate(invalid="ignore"):
+            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+        return np.asarray(np.linalg.solve(mass, right))
 
 
 class _Spread:
-    """From coordinates to those of all joints, and back: each of these depends on one of those."""
+    """Maps independent coordinates to those of all joints, and back, for mimic joints."""
 
     def __init__(self, couplings: Coupling) -> None:
         rows = couplings.spread
         self.source = np.argmax(rows != 0.0, axis=1)
         self.ratio = rows[np.arange(len(rows)), self.source]
+        self.first = np.unique(self.source, return_index=True)[1]
+        self.others = np.delete(np.arange(len(rows)), self.first)
         self.joints = len(couplings.shift)
         self.shift, self.base, self.count = couplings.shift, couplings.base, rows.shape[1]
 
@@ -304,10 +310,11 @@ class _Spread:
         for place, letter in enumerate(letters):
             if letter == "nv":
                 axis = value.ndim - len(letters) + place
-                moved = np.moveaxis(value, axis, -1)
+                moved = np.moveaxis(value, axis, -1) * self.ratio.astype(value.dtype)
                 total = np.zeros((*moved.shape[:-1], self.count), dtype=value.dtype)
-                for row, (at, ratio) in enumerate(zip(self.source, self.ratio.astype(value.dtype), strict=True)):
-                    total[..., at] += ratio * moved[..., row]
+                total[..., self.source[self.first]] = moved[..., self.first]
+                for row in self.others:
+                    total[..., self.source[row]] += moved[..., row]
                 value = np.ascontiguousarray(np.moveaxis(total, -1, axis))
         return value
 
@@ -317,24 +324,26 @@ class _Spread:
 #: Algorithms that springs act on: those on lines between links only as straight-line code.
 SPRUNG = ("inverse_dynamics", "forward_dynamics", "potential_energy", "spring_torque")
 
-#: Algorithms that inertias along lengths act on beside these.
+#: Further algorithms affected by inertias along lengths.
 INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
 
 #: Algorithms that the momenta of motors of joints with quaternions act on.
 TURNING = ("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics")
 
-#: Algorithms that are written for constant motion subspaces.
-CONSTANT = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+#: How the names of algorithms end that are written for constant motion subspaces.
+CONSTANT = ("coriolis_matrix", "_derivatives")
 
 
 def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
-    """Why an algorithm does not loop over the bodies of a mechanism; empty where it can."""
+    """Reason why an algorithm cannot loop over the bodies of a mechanism; empty if it can."""
     name, steps = declared.name, LOOPED.get(declared.name)
     if steps is None:
         return f"{name} is not written in steps"
     other = sorted(options.keys() - {*steps.variants, "link", "wrenches"})
     if other or ("link" in options and not (steps.path or steps.moment)):
         return f"{name} in steps has no option {', '.join(other) or 'link'}"
+    if name.endswith("external_derivatives") and any(axes != "body" for _, axes in options.get("wrenches") or ()):
+        return "it has wrenches in the world's axes"
     if tree.parameters_used:
         return "it has symbols"
     if tree.loops and not steps.path and name not in {"link_poses", "motion"}:
@@ -368,7 +377,7 @@ def _unknown_motor(tree: Tree, name: str) -> str:
 
 def _unknown_joint(tree: Tree, name: str) -> str:
     problem = traced_joints(_free(tree)).problem
-    if not problem and name.startswith(CONSTANT) and not moving_bodies(_free(tree)).constant_subspaces:
+    if not problem and name.endswith(CONSTANT) and not moving_bodies(_free(tree)).constant_subspaces:
         return "the motion subspace of a joint depends on its coordinate"
     return problem
 
@@ -403,7 +412,7 @@ def body_count(tree: Tree) -> int:
 
 
 def programs() -> list[tuple[str, tuple[tuple[str, Any], ...], bool]]:
-    """All programs there are, as `code_of` takes them."""
+    """All programs, as arguments of `code_of`."""
     choices: dict[str, Sequence[Any]] = {"frame": ("world", "body"), "about": ("origin", "com"), "rotors": (False, True)}
     choices |= {"springs": (False, True), "turning": (False,)}  # (motors of joints with quaternions are rare)
     result = []

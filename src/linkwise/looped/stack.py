@@ -140,7 +140,7 @@ class _StackedFunction:
 
 
 class StackedRows:
-    """The gufunc of a stack, whose first argument is the numbers of each mechanism; it pickles as the first of them."""
+    """The gufunc of a stack, whose first argument is the numbers of each mechanism; it pickles as that of the first."""
 
     def __init__(self, kernel: LoopedKernel, data: LoopedData, *, twisted: bool) -> None:
         self.kernel, self.twisted = kernel, twisted

@@ -1,4 +1,4 @@
-"""Which coordinates of closed loops are driven, and which follow."""
+"""Choice of the driven and the passive coordinates of closed loops."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from linkwise.solve.validation import joint_index
 from linkwise.spatial.linear import independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 
-#: What a joint is worth as a passive one, against 1: with a motor or a greatest effort; with limits; without mass on it.
+#: Preference of a joint as a passive one, relative to 1: with a motor or an effort limit; with limits; without mass on it.
 _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
 
-#: What the speeds of joints with quaternions are worth: they are never driven, and follow wherever they can.
+#: Preference of the velocities of joints with quaternions: they are never driven, and passive where possible.
 _MANIFOLD = 1e6
 
 
 def driven_coordinates(
     task: LoopEquations, jacobians: FloatArray, driven_joints: Sequence[int | str] | None
 ) -> tuple[int, ...]:
-    """Places, among the speeds of the task, of the driven joint coordinates, in the order given.
+    """Indices, among the velocities of the task, of the driven joint coordinates, in the given order.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def driven_coordinates(
 
 
 def driven_count(task: LoopEquations, jacobian: FloatArray, rank: int) -> int:
-    """How many coordinates are driven: the freedoms of the joints without quaternions.
+    """Number of driven coordinates: the freedoms of the joints without quaternions.
 
     Where these rest, joints with quaternions may still move by themselves, as a rod between two balls spins.
     """
@@ -72,7 +72,7 @@ def driven_count(task: LoopEquations, jacobian: FloatArray, rank: int) -> int:
 def passive_speeds(
     task: LoopEquations, jacobians: FloatArray, rank: int, driven: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Places of the speeds that follow the driven ones, and of those of joints with quaternions that rest."""
+    """Indices of the passive velocities, and of those of joints with quaternions that are idle."""
     others = np.array([k for k in range(len(task.speeds)) if k not in driven], dtype=np.intp)
     if not task.manifold:
         return tuple(others.tolist()), ()
@@ -81,7 +81,7 @@ def passive_speeds(
 
 
 def automatic(task: LoopEquations, jacobians: FloatArray, rank: int, preferred: Sequence[int] = ()) -> tuple[int, ...]:
-    """The driven coordinates whose passive ones are best conditioned at the worst of some positions.
+    """Driven coordinates whose passive ones are best conditioned at the worst of some positions.
 
     Joints with a motor or a greatest effort are taken before others, then those with limits.
     """
@@ -92,7 +92,7 @@ def automatic(task: LoopEquations, jacobians: FloatArray, rank: int, preferred: 
 
 
 def _weights(task: LoopEquations) -> FloatArray:
-    """What each speed (s,) is worth as a passive one."""
+    """Preference of each velocity (s,) as a passive one."""
     tree = task.mechanism
     driven_by = {drive.coordinate for drive in tree.drives}
     limited = np.isfinite(tree.q_min) & np.isfinite(tree.q_max)
@@ -110,7 +110,7 @@ def _massless(tree: Tree) -> list[int]:
 
 
 def _could(task: LoopEquations, jacobians: FloatArray, rank: int, chosen: Sequence[int]) -> str:
-    """Which sets could drive: all, where one coordinate does, else the one nearest to what was chosen."""
+    """List the possible driven sets: all, if one coordinate drives, else the one nearest to the choice."""
     if len(chosen) != 1:
         return f"{members(task.names[k] for k in automatic(task, jacobians, rank, chosen))} could, for instance"
     able = []

@@ -96,7 +96,7 @@ class AssemblyModes:
     # ── what is asked ─────────────────────────────────────────────────────────────────────────────
 
     def positions(self, u: npt.ArrayLike, near: npt.ArrayLike | None = None) -> FloatArray:
-        """Every closed position for given driven coordinates.
+        """All closed positions for given driven coordinates.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class AssemblyModes:
         return np.asarray(self.positions(u, near)[..., mode, :])
 
     def mode(self, q: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """In which mode (...,) a closed position q (..., nq) is: a row of `signs`; -1 exactly at a toggle, and for NaN."""
+        """Mode (...,) of a closed position q (..., nq): a row of `signs`; -1 exactly at a toggle, and for NaN."""
         agree = np.all(np.sign(self.transmission(q))[..., None, :] == self.signs, axis=-1)
         return np.where(agree.any(axis=-1), agree.argmax(axis=-1), -1)
 
@@ -160,7 +160,7 @@ class AssemblyModes:
         return np.asarray(self._transmission(vectors("q", q, self.mechanism.nq, finite=False)))
 
     def reach(self, point: npt.ArrayLike) -> FloatArray:
-        """Every position in which the pin of a single loop is at a point: inverse kinematics of the five-bar.
+        """All positions with the pin of a single loop at a point: inverse kinematics of the five-bar.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class AssemblyModes:
         >>> bool(abs(modes.reach([0.0, 0.44, 0.0])[2]).max() < 1e-9)  # where all coordinates are zero
         True
         """
-        ring, place = self._dyads[0].ring, vectors("point", point, 3, finite=False)
+        ring, place = self._dyads[0].ring, vectors("point", point, 3, finite=False) - self.mechanism.base[:3, 3]
         with np.errstate(invalid="ignore"):
             rows = np.array(self._reach(place @ ring.plane.T))
         outside = np.abs(place @ ring.normal - ring.level) > CLOSED * ring.size
@@ -253,7 +253,7 @@ def _row(values: dict[int, Any], count: int) -> Array:
 
 
 def _indices(names: Sequence[str], driven: Sequence[str], count: int) -> tuple[int, ...]:
-    """The indices of the driven coordinates, in the order given."""
+    """Indices of the driven coordinates, in the given order."""
     unknown = [name for name in driven if name not in names]
     if isinstance(driven, str) or unknown:
         raise ArgumentError(f"driven is {driven!r}; expected names among {members(names)}")
@@ -318,7 +318,7 @@ class LinkageSolution(Solution):
     rotation_error: Any = np.nan
 
     def explain(self, index: int | Sequence[int] | None = None) -> str:
-        """In words, what became of one position; of a batch, or of one of it.
+        """Explain the result of one position in words; of a batch, or of one of it.
 
         Parameters
         ----------
@@ -352,12 +352,12 @@ class LinkageSolution(Solution):
 
 
 def shaped(q: FloatArray, reasons: Any, errors: FloatArray, iterations: Any, batch: tuple[int, ...]) -> LinkageSolution:
-    """A solution of rows (N), reasons by number, in the shape of a batch, scalars where there is none."""
+    """Solution from rows (N), with reasons by number, in the shape of a batch, scalars without a batch."""
     rows = {"success": reasons == CONVERGED, "reason": np.array(WORDS)[reasons], "closure_error": errors}
     return LinkageSolution.of(q=q, iterations=iterations, **rows).shaped(batch)
 
 
-#: Random starts before it is given up.
+#: Greatest number of random starts.
 STARTS = 128
 
 _AT_ONCE = 32

@@ -18,21 +18,21 @@ from linkwise.loops.loop_solver import CLOSED, NEARLY, LoopEquations, closed_nea
 from linkwise.loops.step_kernels import DONE, OPEN, OUTSIDE, STEPS
 from linkwise.spatial.scalar import FloatArray
 
-#: A step of the driven coordinates below this, rad or longest offsets, is not cut again: the branch ends there. Loops that
-#: are closed to 1e-15 leave a position uncertain by 3e-8 where a branch ends, so that shorter steps would tell nothing.
+#: Steps of the driven coordinates below this, rad or longest offsets, are not divided: the branch ends there. Loops closed
+#: to 1e-15 leave an uncertainty of 3e-8 of the position at the end of a branch, so that shorter steps would be meaningless.
 SHORTEST = 1e-6
 
 #: Not settled: to be followed from where it is.
 _WALK = -1
 
-#: A step by all closure equations, rad or longest offsets, and the smallest singular value, beside the greatest, with which
-#: they settle the passive coordinates well.
+#: A step by all closure equations, rad or longest offsets, and the relative singular value above which they determine the
+#: passive coordinates well.
 HOP, WELL = 1e-2, 0.05
 
 #: Steps at most.
 ROUNDS = 2000
 
-#: How far the end of a branch may be from the last position that was sure: driven coordinates, and passive ones, which go
+#: Tolerance of the end of a branch relative to the last certain position: driven coordinates, and passive ones, which change
 #: with the square root there; rad and longest offsets.
 AT_END = 10 * SHORTEST, 0.05
 
@@ -42,7 +42,7 @@ Counts = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class BranchFollower:
-    """How positions are followed: the closure equations, the compiled step, and the places of what drives and follows."""
+    """Continuation of positions: closure equations, compiled step, and indices of driven and passive coordinates."""
 
     task: LoopEquations
     step: Step
@@ -67,7 +67,7 @@ class BranchFollower:
         return q, reasons, error, taken
 
     def _farther(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
-        """What one step does not reach: close the start where it is open, then go on in as many steps as it takes."""
+        """Continue where one step fails: close the start if it is open, then take as many steps as necessary."""
         q, taken = start.copy(), np.zeros(len(u), dtype=np.intp)
         reasons = np.full(len(u), _WALK, dtype=np.intp)
         opened = np.flatnonzero(~(self.task.error(start) <= NEARLY))
@@ -95,7 +95,7 @@ class BranchFollower:
         return q, reasons, taken
 
     def _walked(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
-        """Follow the branch of closed starts as far as it goes."""
+        """Follow the branch of closed starts as far as it continues."""
         q, count = start.copy(), len(u)
         first = start[:, self.task.shift + self.driven]
         length = (np.abs(u - first) / self.task.columns[self.driven]).max(axis=-1)
@@ -152,7 +152,7 @@ class BranchFollower:
         return positions, np.isfinite(positions[:, 0])
 
     def _at_end(self, u: FloatArray, q: FloatArray) -> tuple[FloatArray, Counts]:
-        """The end of a branch itself, where Newton's method is slow: NaN where it is not what was asked for."""
+        """End of a branch, where Newton's method is slow: NaN unless it matches the target."""
         held = self._at(u, q)
         closed, error, taken = closed_near(self.task, held, self.passive)
         same = closed[:, self.task.shift + self.driven] == held[:, self.task.shift + self.driven]

@@ -1,4 +1,4 @@
-"""`Linkage`: a mechanism with closed loops, whose positions, velocities and accelerations follow from driven coordinates."""
+"""`Linkage`: a mechanism with closed loops, whose motion follows from its driven coordinates."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, first_place, numbers, vectors
 
-#: What all closure equations may leave of velocities and accelerations, as a share of these.
+#: Relative residual of velocities and accelerations in all closure equations.
 LEFT = 1e-9
 
 
 def given_rates(tree: Tree, q: npt.ArrayLike, **rates: npt.ArrayLike) -> list[Any]:
-    """Positions and rates as the kernels take them; a single number may stand for one driven coordinate."""
+    """Positions and rates for the kernels; a single number may mean one driven coordinate."""
     if all(type(value) is np.ndarray for value in (q, *rates.values())):
         return [q, *rates.values()]
     states = [numbers("q", q, f"real numbers (..., {tree.nq})")]
@@ -193,22 +193,22 @@ class Linkage:
 
     @property
     def driven(self) -> tuple[str, ...]:
-        """Names of the coordinates that are given."""
+        """Names of the driven coordinates."""
         return tuple(self._task.names[k] for k in self._system.driven)
 
     @property
     def passive(self) -> tuple[str, ...]:
-        """Names of the coordinates that follow; of joints with quaternions, of their speeds."""
+        """Names of the passive coordinates; of joints with quaternions, those of their velocities."""
         return tuple(self._task.names[k] for k in self._system.passive)
 
     @property
     def equations(self) -> LinkageEquations:
-        """What is solved, over scalars."""
+        """The solved equations, over scalars."""
         return self._system
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Names of the speeds of joints with quaternions that stay zero: what the loops leave free, as the spin of a rod."""
+        """Names of the velocities of joints with quaternions that stay zero: idle freedoms, as the spin of a rod."""
         return tuple(self._task.names[k] for k in self._idle)
 
     def driven_part(self, q: npt.ArrayLike) -> FloatArray:
@@ -254,7 +254,7 @@ class Linkage:
         return self._solved(u, start)
 
     def trace(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LinkageSolution:
-        """Positions (T, nq) along driven coordinates u (T, m), or (T,) where there is one, each from the one before.
+        """Positions (T, nq) along driven coordinates u (T, m), or (T,) for a single one, each continued from the last.
 
         Where the branch ends the rest is not tried: those positions repeat the last one, without success.
 
@@ -321,7 +321,7 @@ class Linkage:
         return checked_rates("acceleration", self, q, np.asarray(qdd), (gap, left), qd=qd, udd=udd)
 
     def singularities(self, q: npt.ArrayLike, output: int | str | None = None) -> Singularities:
-        """How near a closed position q (nq,) is to toggle positions and dead points.
+        """Distance of a closed position q (nq,) from toggle positions and dead points.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class Linkage:
         return BranchFollower(self._task, self.step_kernel, *which)
 
     def _solved(self, u: npt.ArrayLike, q0: npt.ArrayLike) -> LinkageSolution:
-        """The position by every means, for batches and for what one step does not reach."""
+        """Position by all methods, for batches and where one step fails."""
         count = len(self._system.driven)
         wanted, start = numbers("u", u, f"real numbers (..., {count})"), vectors("q0", q0, self.mechanism.nq)
         wanted = wanted[None] if wanted.ndim == 0 and count == 1 else wanted

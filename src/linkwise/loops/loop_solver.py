@@ -1,4 +1,4 @@
-"""Closing the loops of a mechanism from any position, a whole batch at once, and measuring how well they are closed.
+"""Solver that closes the loops of a mechanism from any position, for whole batches, and measures the closure error.
 
 Damped least squares with the damping that K. Levenberg (1944) and D. W. Marquardt (1963) gave it, in proportion to the
 square of what is left, which keeps the end quadratic where closure equations repeat each other (N. Yamashita, M. Fukushima,
@@ -28,8 +28,8 @@ from linkwise.spatial.validation import first_index
 #: Up to here loops count as closed: lengths over the longest offset, and sines of angles.
 CLOSED = 1e-12
 
-#: Loops of a given position may be open by this part of the longest offset, or rad; velocities and accelerations of the
-#: loops' ends may differ by this part of their terms.
+#: Tolerance of the closure of a given position, relative to the longest offset, or rad; and of the velocities and
+#: accelerations of the loops' ends, relative to their terms.
 NEARLY = 1e-6
 
 #: Velocities and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none.
@@ -44,7 +44,7 @@ _PERFECT = 1e-15
 #: The damping does not fall below this part of the squared error.
 _LEAST = 1e-6
 
-#: Loops that are open by less may be so by numbers given with few digits.
+#: Smaller closure errors may come from numbers given with few digits.
 _MISFIT = 1e-2
 
 
@@ -65,7 +65,7 @@ class LoopEquations:
 
     @cached_property
     def rows(self) -> FloatArray:
-        """What rows (K,) are multiplied by: one over the size for lengths, 1 for angles."""
+        """Scales of the rows (K,): one over the size for lengths, 1 for angles."""
         kinds = [CLOSURE_ROWS[loop.kind] for loop in self.mechanism.loops]
         return np.concatenate([np.repeat([1.0 / self.size, 1.0], [3, count - 3]) for count in kinds])
 
@@ -76,14 +76,14 @@ class LoopEquations:
 
     @cached_property
     def speeds(self) -> npt.NDArray[np.intp]:
-        """The speeds (s,) that the loops are closed by: of joints with quaternions in loops, then of all others."""
+        """Velocities (s,) by which the loops are closed: of joints with quaternions in loops, then of all others."""
         tree = self.mechanism
         inside = [np.arange(at.v.start, at.v.stop) for at in self.manifold]
         return np.concatenate([*inside, np.arange(tree.nv - tree.n, tree.nv)]).astype(np.intp)
 
     @cached_property
     def columns(self) -> FloatArray:
-        """What small motions along the speeds (s,) are multiplied by to be lengths or angles of this unit."""
+        """Scales that convert small motions along the velocities (s,) to lengths or angles of this unit."""
         units = np.array([unit for _, unit in self.mechanism.columns("qd")])
         return np.where(units[self.speeds] == "m/s", self.size, 1.0)
 
@@ -94,12 +94,12 @@ class LoopEquations:
 
     @property
     def first(self) -> int:
-        """The place, among the speeds, of that of the first joint without a quaternion."""
+        """Index, among the velocities, of that of the first joint without a quaternion."""
         return len(self.speeds) - self.mechanism.n
 
     @property
     def shift(self) -> int:
-        """What is added to the place of a speed without quaternion to find its coordinate in q."""
+        """Offset from the index of a velocity without quaternion to its coordinate in q."""
         return self.base - self.first
 
     @property
@@ -110,11 +110,11 @@ class LoopEquations:
 
     @property
     def names(self) -> list[str]:
-        """The names of the speeds (s,)."""
+        """Names of the velocities (s,)."""
         return [self.mechanism.velocity_names[k] for k in self.speeds]
 
     def moved(self, q: FloatArray, motion: FloatArray) -> FloatArray:
-        """Configurations (N, nq) after small motions (N, s) along the speeds, rad or m."""
+        """Configurations (N, nq) after small motions (N, s) along the velocities, rad or m."""
         result = q.copy()
         if self.manifold:
             whole = np.zeros((len(q), self.mechanism.nv))
@@ -124,11 +124,11 @@ class LoopEquations:
         return result
 
     def apart(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """The motion (N, s) along the speeds from one configuration (N, nq) to another, without unit."""
+        """Motion (N, s) along the velocities from one configuration (N, nq) to another, without unit."""
         return np.asarray(kernel_of(self.mechanism, "difference")(q0, q1)[..., self.speeds] / self.columns)
 
     def beyond(self, q: FloatArray, allowed: float) -> npt.NDArray[np.bool_]:
-        """Which configurations (N, nq) have a joint beyond its limits by more than a share of the unit."""
+        """Mask of configurations (N, nq) with a joint beyond its limits by more than a share of the unit."""
         joints, slack = q[:, self.base :], allowed * self.columns[self.first :]
         low, high = self.mechanism.q_min - slack, self.mechanism.q_max + slack
         outside = np.asarray(((joints < low) | (joints > high)).any(axis=-1))
@@ -138,7 +138,7 @@ class LoopEquations:
         return outside
 
     def clipped(self, q: FloatArray, which: npt.NDArray[np.intp]) -> FloatArray:
-        """Configurations (N, nq), in place, with the coordinates of some speeds brought within their limits."""
+        """Clip the coordinates of some velocities to their limits, in configurations (N, nq), in place."""
         plain = which[which >= self.first] - self.first
         q[:, self.base + plain] = np.clip(q[:, self.base + plain], self.mechanism.q_min[plain], self.mechanism.q_max[plain])
         for at in self.manifold:
@@ -160,7 +160,7 @@ class LoopEquations:
         return jacobian
 
     def error(self, q: FloatArray) -> FloatArray:
-        """How far the loops are open (...,): the greatest residual; 2 where a hinge is closed with opposed axes."""
+        """Closure error (...,): the greatest residual; 2 for a hinge closed with opposed axes."""
         greatest = np.asarray(np.abs(self.residual(q)).max(axis=-1))
         if not any(loop.kind == "hinge" for loop in self.mechanism.loops):
             return greatest
@@ -178,7 +178,7 @@ class LoopEquations:
 
 
 def closing(mechanism: Tree) -> LoopEquations:
-    """The closure equations of a mechanism with loops, without units; made once."""
+    """Closure equations of a mechanism with loops, without units; cached."""
     mechanism.require_numbers("what closes loops")
     return mechanism.memo("loop_solver", "equations", lambda: LoopEquations(mechanism, longest_offset(mechanism)))
 
@@ -194,7 +194,7 @@ def joints_in_loops(mechanism: Tree) -> tuple[ManifoldJoint, ...]:
 
 
 def repeating(task: LoopEquations, error: float) -> str:
-    """What to say of loops that stay open by little, where their equations can only be satisfied by repeating each other."""
+    """Message on slightly open loops whose equations only hold if they are redundant."""
     count, joints = len(task.rows), len(task.speeds)
     if error > _MISFIT or count < joints:
         return ""
@@ -271,7 +271,7 @@ def _step(
     bounds: tuple[FloatArray, FloatArray],
     damping: FloatArray,
 ) -> FloatArray:
-    """One damped step (k, m) of the joints that move; joints that would leave their limits stay."""
+    """One damped step (k, m) of the moving joints; joints that would leave their limits are locked."""
     jac, residual = task.jacobian(q), task.residual(q)
     jac = jac if len(which) == jac.shape[-1] else jac[..., which]
     downhill = -(residual[:, None, :] @ jac)[:, 0]

@@ -17,10 +17,10 @@ from linkwise.spatial.linear import rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import shaped
 
-#: Sines of angles up to this count as zero, and lengths up to this share of the way to the farthest joint.
+#: Tolerance of zero: sines of angles, and lengths relative to the distance to the farthest joint.
 SAME = 1e-9
 
-#: Whether a joint turns about its axis, whether it advances along it, a point on the axis (3,), and its direction (3,).
+#: Whether a joint rotates about its axis, whether it translates along it, a point on the axis (3,), and its direction (3,).
 Axis = tuple[bool, bool, FloatArray, FloatArray]
 
 
@@ -42,7 +42,7 @@ def loop_axes(tree: Tree, q: FloatArray) -> list[Axis]:
 
 
 def planar_loops(tree: Tree, q: FloatArray) -> bool:
-    """Whether all loops lie in planes of one direction: axes parallel, slides and ball joints in the plane."""
+    """True if all loops lie in planes of one direction: axes parallel, slides and ball joints in the plane."""
     axes = loop_axes(tree, q)
     turning = [z for turns, _, _, z in axes if turns]
     if not turning or any(turns and advances for turns, advances, _, _ in axes):
@@ -53,7 +53,7 @@ def planar_loops(tree: Tree, q: FloatArray) -> bool:
 
 
 def spherical_loops(tree: Tree, q: FloatArray) -> bool:
-    """Whether the axes of all loops meet in one point, and nothing slides."""
+    """True if the axes of all loops intersect in one point, and nothing slides."""
     axes = loop_axes(tree, q)
     if len(axes) < 3 or any(advances or not turns for turns, advances, _, _ in axes):
         return False
@@ -65,11 +65,11 @@ def spherical_loops(tree: Tree, q: FloatArray) -> bool:
     return rank == 3 and max(off) <= SAME * size
 
 
-#: How many equations each kind of closure is in a plane, or on a sphere.
+#: Number of equations of each kind of closure in a plane, or on a sphere.
 PLANAR_ROWS = {"full": 3, "point": 2, "hinge": 2}
 
-#: Of the step, rad or longest offsets, that shows whether a position is singular: well above the root of `CLOSED`, by which
-#: positions beside a singular one may be wrong.
+#: Step, rad or longest offsets, of the test for singular positions: well above the root of `CLOSED`, the error of positions
+#: near a singular one.
 _STEP = 1e-2
 
 #: Positions of one rank that are looked at.
@@ -84,7 +84,7 @@ _WHY = {
 
 @dataclass(frozen=True, repr=False)
 class Mobility:
-    """How many degrees of freedom a mechanism has at a position, and what counting says.
+    """Degrees of freedom of a mechanism at a position, by rank and by counting.
 
     `int` makes the number of degrees of freedom of it.
 
@@ -135,12 +135,12 @@ class Mobility:
 
     @property
     def singular(self) -> bool:
-        """Whether there are more freedoms at this position than around it."""
+        """True if there are more freedoms at this position than around it."""
         return self.freedoms > self.generic
 
     @property
     def redundant(self) -> int:
-        """How many closure equations repeat others, at any position."""
+        """Number of redundant closure equations, at any position."""
         return self.equations - (self.speeds - self.generic)
 
     def __repr__(self) -> str:
@@ -205,7 +205,7 @@ def ranks_at(task: LoopEquations, q: FloatArray) -> npt.NDArray[np.intp]:
 
 
 def regular_rank(task: LoopEquations, q: FloatArray, *, unloaded: bool = False) -> int:
-    """The least rank of the closure equations at closed positions (k, nq) tested not to be singular, else the greatest.
+    """Least rank of the closure equations at regular closed positions (k, nq) among those tested, else the greatest.
 
     The greatest rank is not tested: where all positions have one rank, the mechanism may be unable to move from any of them.
     With `own` the others are around the first one, and where that is not singular its own rank is the answer. At
@@ -223,7 +223,7 @@ def regular_rank(task: LoopEquations, q: FloatArray, *, unloaded: bool = False) 
 
 
 def _moves_on(task: LoopEquations, q: FloatArray, rank: int) -> bool:
-    """Whether steps along all motions of first order at a closed position (nq,) lead to closed ones of the same rank."""
+    """True if steps along all first-order motions at a closed position (nq,) lead to closed ones of the same rank."""
     free = np.linalg.svd(task.jacobian(q))[2][rank:]
     if not len(free):
         return True
@@ -249,7 +249,7 @@ def closed_position(task: LoopEquations, q: npt.ArrayLike) -> FloatArray:
 
 
 def _around(task: LoopEquations, q: npt.ArrayLike | None) -> FloatArray:
-    """Closed positions (k, nq): the one given first, then others around it; without one, wherever there are some."""
+    """Closed positions (k, nq): the given one first, then others around it; without one, any closed positions."""
     if q is not None:
         position = closed_position(task, q)
         return np.vstack([position[None], closed_samples(task, position)])
@@ -263,13 +263,13 @@ def _around(task: LoopEquations, q: npt.ArrayLike | None) -> FloatArray:
 
 
 def _shape(mechanism: Tree, positions: FloatArray) -> str:
-    """Whether the loops are ``"planar"`` or ``"spherical"`` at all of these positions, else nothing."""
+    """Shape of the loops at all of these positions, ``"planar"`` or ``"spherical"``, else empty."""
     kinds = {"planar": planar_loops, "spherical": spherical_loops}
     return next((name for name, holds in kinds.items() if all(holds(mechanism, q) for q in positions)), "")
 
 
 def _reason(shape: str, rank: int, best: int, equations: int, more: int) -> str:
-    """Why count and rank agree or differ; `more` equations repeat others beside those that the shape makes superfluous."""
+    """Reason why count and rank agree or differ; `more` equations are redundant besides those of the shape."""
     sentences = []
     if best == equations:
         sentences.append("All closure equations are independent, as the count takes them to be.")

@@ -19,19 +19,20 @@ from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import basis
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
+from linkwise.spatial.transform import transform
 
 #: A displacement of the plane: turn and shift, (2,) each.
 Move = tuple[Array, Array]
 
 STAY: Move = (np.array([1.0, 0.0]), np.zeros(2))
 
-#: By how much, relative to what is compared, two links that just reach each other may be too short: rounding.
+#: Relative tolerance of two links that just reach each other, for rounding.
 ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One joint on the way round a loop, or a constant displacement.
+    """One joint on the path around a loop, or a constant displacement.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ def dot(a: Array, b: Array) -> Any:
 
 
 def across(a: Array, b: Array) -> Any:
-    """The product a x b, positive where the way from a to b turns left."""
+    """Cross product of plane vectors, positive if b is to the left of a."""
     return a[0] * b[1] - a[1] * b[0]
 
 
@@ -101,7 +102,7 @@ def along(steps: Sequence[Step], values: Mapping[int, Any]) -> Move:
 
 
 def arranged(steps: Sequence[Step], known: frozenset[int]) -> tuple[Step, ...]:
-    """The same way round, begun at the one of the unknown joints that brings them into the order of `close`.
+    """The same loop, rotated to begin at the unknown joint that gives the order of `close`.
 
     Where one of the three slides it is the third. Otherwise most of the known joints stand between the third and the first.
     """
@@ -118,7 +119,7 @@ def arranged(steps: Sequence[Step], known: frozenset[int]) -> tuple[Step, ...]:
 
 
 def close(steps: Sequence[Step], values: Mapping[int, Any], sign: float) -> dict[int, Any]:
-    """The coordinates of the three unknown joints of an arranged way round.
+    """Coordinates of the three unknown joints of an arranged loop.
 
     The product of all displacements is to be the identity: J(a) K1 J(b) K2 J(c) = G, with K1, K2 and G known. Where all
     three turn, the triangle of their centres A, B, C has known sides: the law of cosines gives the bend at B, and the sign
@@ -179,13 +180,13 @@ def _root(square: Any, other: Any) -> Any:
     return root(select(left, left, select(left + square * ROUNDING, 0.0, left)))
 
 
-#: How far axes may be from parallel, and planes apart relative to the size of the loop.
+#: Tolerance of parallel axes, and of the distance of planes relative to the size of the loop.
 CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Ring:
-    """One loop in its plane, with all coordinates at zero as the place from which displacements are taken.
+    """One loop in its plane, with zero coordinates as the reference of displacements.
 
     Attributes
     ----------
@@ -198,9 +199,9 @@ class Ring:
     ends : tuple of ndarray (2,)
         Where the frames of the loop are.
     normal : ndarray (3,)
-        Common axis of the joints, in the world frame where all coordinates are zero.
+        Common axis of the joints, in the axes of the world, where all coordinates are zero.
     plane : ndarray (2, 3)
-        The axes x and y of the plane, as rows.
+        The axes x and y of the plane, as rows; their origin is that of the base, as for `level`.
     size : float
         The extent of its joints, m.
     turn : ndarray (2,)
@@ -222,12 +223,12 @@ class Ring:
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """Indices of the coordinates on the way round."""
+        """Indices of the coordinates of the loop."""
         return tuple(step.coordinate for step in (*self.first, *self.second))
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The joints and constant displacements on the way round, whose product is the identity where the loop is closed."""
+        """Joints and constant displacements around the loop, whose product is the identity if it is closed."""
         first_end, two = self.ends
         closing = (
             pinned(first_end, two)
@@ -238,7 +239,7 @@ class Ring:
         return (*self.first, *closing, *behind)
 
     def placed(self, values: Any) -> dict[int, tuple[Array, Move]]:
-        """Where the joints stand: for each coordinate, and `PIN`, its centre and the displacement of what carries it."""
+        """Places of the joints: for each coordinate, and `PIN`, its centre and the displacement of its carrier."""
         places = {}
         for side in (self.first, self.second):
             for k, step in enumerate(side):
@@ -250,13 +251,13 @@ class Ring:
 
 
 def pinned(end: Array, point: Array) -> tuple[Step, Step]:
-    """The way from a point of one body over a pin to a point of another."""
+    """Path from a point of one body over a pin to a point of another."""
     return Step(FIXED, move=(STAY[0], end - point)), Step(PIN, place=point)
 
 
 @dataclass(frozen=True, eq=False)
 class Dyad:
-    """A ring with all but three joints known: the way round as `arranged`, and the three in their order."""
+    """A ring with three unknown joints: the loop as `arranged`, and the three in their order."""
 
     ring: Ring
     steps: tuple[Step, ...]
@@ -272,7 +273,7 @@ class Dyad:
 
 
 def dyads_of(rings: Sequence[Ring], known: frozenset[int]) -> list[Dyad] | Ring:
-    """The rings in an order in which each leaves three joints to find; the first that never does, where there is one."""
+    """Order of the rings in which each leaves three unknown joints; the first that never does, if there is one."""
     left, dyads = list(rings), []
     while left:
         ready = [dyad for ring in left if (dyad := _dyad(ring, known)) is not None]
@@ -318,12 +319,13 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
             " of loops of joints whose velocities are the rates of their coordinates"
         )
     tree = separated(tree)
-    frames = frames_at_zero(tree)
+    at_origin = transform(tree.base[:3, :3], np.zeros(3))  # (a base far away would cost digits)
+    frames = frames_at_zero(tree.replace(base=at_origin))
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))
 
 
 def frames_at_zero(tree: Tree) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """With all joints at zero: the frame in which each link's joint acts, and the link's own, on the base (-1)."""
+    """Joint frame of each link, and the link's own frame, at zero coordinates; the base is -1."""
     base = np.eye(4) if tree.floating else np.asarray(tree.base, dtype=float)
     frames = {-1: (base, base)}
     for k in tree.order:
@@ -375,7 +377,7 @@ def _unit(axis: FloatArray) -> FloatArray:
 
 
 def _upright(axis: FloatArray) -> FloatArray:
-    """The axis or its opposite: the one whose last component that is not zero is positive."""
+    """The axis or its opposite: the one whose last nonzero component is positive."""
     last = [value for value in axis if abs(value) > CLOSE][-1]
     return np.asarray(axis if last > 0 else -axis)
 

@@ -1,4 +1,4 @@
-"""Singular positions of a linkage: where the driven coordinates lose their hold, and where what they drive stands still.
+"""Singular positions of a linkage: of the driven coordinates (toggles), and of their output (dead points).
 
 C. Gosselin, J. Angeles, "Singularity analysis of closed-loop kinematic chains", IEEE Trans. Robotics and Automation 6(3),
 1990: with A x' = B u' between what comes out and what drives, A loses rank in a toggle position, B in a dead point.
@@ -22,10 +22,10 @@ from linkwise.spatial.scalar import Array, FloatArray
 #: A measure up to here is called singular.
 SINGULAR = 1e-6
 
-#: Positions at which it is seen what moves.
+#: Number of positions at which motions are tested.
 _SAMPLES = 4
 
-#: A speed ratio above this is a motion.
+#: A velocity ratio above this is a motion.
 _MOVES = 1e-3
 
 #: A measure up to here is called close to singular.
@@ -34,7 +34,7 @@ CLOSE = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Singularities:
-    """How far a position of a linkage is from singular ones. All measures are shares: 0 is singular.
+    """Distance of a position of a linkage from singular ones. All measures are relative: 0 is singular.
 
     Attributes
     ----------
@@ -71,21 +71,21 @@ class Singularities:
 
     @property
     def toggle(self) -> bool:
-        """Whether the driven coordinates cannot drive here."""
+        """True if the driven coordinates cannot drive here."""
         return self.driving <= SINGULAR
 
     @property
     def dead_point(self) -> bool:
-        """Whether a passive coordinate, or the link that was asked for, stands still however the driven ones move."""
+        """True if a passive coordinate, or the output link, has no velocity for any driven velocity."""
         return bool(self.still) or (self.output is not None and self.output <= SINGULAR)
 
     @property
     def branching(self) -> bool:
-        """Whether branches of motion meet here."""
+        """True if branches of motion meet here."""
         return self.closure <= SINGULAR
 
     def explain(self) -> str:
-        """What holds here, in words."""
+        """Describe the singularities in words."""
         parts = [_describe(self.driving, "a toggle position", "the driven coordinates cannot drive the others")]
         if self.branching:
             parts.append("branches of motion meet: closure equations depend on each other here")
@@ -153,7 +153,7 @@ def singularities_at(
 def _driven_motion(
     task: LoopEquations, system: LinkageEquations, q: FloatArray, output: int | str | None
 ) -> tuple[Array, Array, Array, Array]:
-    """Singular values of the closure Jacobian and of its passive columns, ratios of speeds, singular values of the link."""
+    """Singular values of the closure Jacobian and of its passive columns, ratios of velocities, values of the link."""
     driven, passive = list(system.driven), list(system.passive)
     jac = task.jacobian(q)
     whole = np.linalg.svd(jac, compute_uv=False)

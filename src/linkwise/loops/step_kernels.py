@@ -26,14 +26,14 @@ STEPS = 4
 #: branch (the monotonicity test of P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapters 2 and 5).
 CONTRACTION = 0.25
 
-#: The way from the start to the solution may differ by this share from the tangent at the solution: where it differs more,
-#: the solution is on another branch that meets the first, or the branch turns within the step.
+#: The chord from the start to the solution may differ by this share from the tangent at the solution: otherwise the solution
+#: is on another branch that meets the first, or the branch turns within the step.
 KINK = 0.5
 
 #: A second step below this is short whatever the first was; rad, or longest offsets.
 SHORT = 1e-8
 
-#: What became of a step: on its branch and closed; loops still open; too long to be sure of the branch; beyond limits.
+#: Result of a step: on its branch and closed; loops still open; too long to be certain of the branch; beyond limits.
 DONE, OPEN, FAR, OUTSIDE = 0.0, 1.0, 2.0, 3.0
 
 
@@ -63,12 +63,12 @@ class LinkageEquations:
 
     @property
     def scale(self) -> FloatArray:
-        """What closure equations (K,) are multiplied by to be without unit."""
+        """Scales of closure equations (K,) that make them dimensionless."""
         return self.task.rows
 
     @property
     def unit(self) -> FloatArray:
-        """The same for the speeds (s,): they are divided by it."""
+        """Scales of the velocities (s,), as divisors."""
         return self.task.columns
 
     def kernel(self, name: str) -> Kernel:
@@ -83,7 +83,7 @@ class LinkageEquations:
         return Kernel(trace(function, f"linkage_{name}", inputs, outputs), None, function.__doc__ or "")
 
     def step(self, u: Array, q: Array, steps: int = STEPS) -> tuple[Array, Any, Any]:
-        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,).
+        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,), the first along the tangent there.
 
         Returns
         -------
@@ -103,8 +103,11 @@ class LinkageEquations:
         tangent: Array = blank(len(self.passive))
         shift: Array = blank(len(self.passive))
         for number in range(steps):
-            residual, jac = closure_sine(self.tree, here), closure_jacobian(self.tree, here)
+            point = here if number else q
+            residual, jac = closure_sine(self.tree, point), closure_jacobian(self.tree, point)
             right = -residual[list(self.rows), None]
+            if not number:
+                right = right + self._driven_rows(jac, here - q)[:, None]
             if number == steps - 1:
                 right = np.concatenate([right, self._driven_rows(jac, here - q)[:, None]], axis=1)
             solved = self._solve(jac, right)
@@ -122,7 +125,7 @@ class LinkageEquations:
         return here, error, select(CLOSED - error, code, select(near, OPEN, FAR))
 
     def velocity(self, q: Array, ud: Array) -> tuple[Array, Any, Any]:
-        """Speeds (nv,) for driven velocities ud (m,) at q (nq,), how far loops are open, and what all equations leave."""
+        """Velocities (nv,) for driven velocities ud (m,) at q (nq,), closure error, and residual of all equations."""
         jac = closure_jacobian(self.tree, q)
         qd = self.completed(jac, blank(len(self.scale)), ud)
         speeds = qd[self.task.speeds] / self.unit
@@ -130,7 +133,7 @@ class LinkageEquations:
         return qd, self._error(q), select(_bounded(speeds, cause), _share(jac @ qd * self.scale, speeds), 2.0)
 
     def acceleration(self, q: Array, qd: Array, udd: Array) -> tuple[Array, Any, Any]:
-        """Accelerations (nv,) for driven accelerations udd (m,), how far loops are open, and what all equations leave."""
+        """Accelerations (nv,) for driven accelerations udd (m,), closure error, and residual of all equations."""
         jac, bias = closure_jacobian(self.tree, q), closure_bias(self.tree, q, qd)
         qdd = self.completed(jac, bias, udd)
         speeds = qd[self.task.speeds] / self.unit
@@ -149,14 +152,14 @@ class LinkageEquations:
         return rates
 
     def motions(self, q: Array) -> tuple[Array, Any]:
-        """Speeds (nv, m) for a unit speed of each driven coordinate at q (nq,), and what all equations leave."""
+        """Velocities (nv, m) for a unit velocity of each driven coordinate at q (nq,), and residual of all equations."""
         jac = closure_jacobian(self.tree, q)
         columns = [self.completed(jac, blank(len(self.scale)), unit) for unit in np.eye(len(self.driven))]
         shares = [_share(jac @ qd * self.scale, qd[self.task.speeds] / self.unit) for qd in columns]
         return np.stack(columns, axis=1), reduce(greatest, shares)
 
     def _driven_rows(self, jac: Array, moved: Array) -> Array:
-        """What the passive coordinates must make up for where the driven ones moved (nq,)."""
+        """Right side of the passive coordinates' equations after a driven motion (nq,)."""
         columns = jac[list(self.rows)][:, self.task.speeds[list(self.driven)]]
         return np.asarray(-(columns @ moved[[self.task.shift + k for k in self.driven]]))
 
@@ -169,7 +172,7 @@ class LinkageEquations:
         return solve(square * scale[:, None], right * scale[:, None])
 
     def _moved(self, q: Array, motion: Array) -> Array:
-        """The configuration (nq,) after a small motion along the passive speeds."""
+        """Configuration (nq,) after a small motion along the passive velocities."""
         if self.task.manifold:
             whole = blank(self.tree.nv)
             whole[self.task.speeds[list(self.passive)]] = motion
@@ -179,7 +182,7 @@ class LinkageEquations:
         return result
 
     def _error(self, q: Array) -> Any:
-        """The greatest closure equation at q, 2 where a hinge has opposed axes."""
+        """Greatest closure residual at q, 2 for a hinge with opposed axes."""
         worst = _greatest(closure(self.tree, q) * self.scale)
         for facing in closure_facing(self.tree, q):
             worst = select(facing, worst, 2.0)
@@ -212,7 +215,7 @@ def _square(values: Array) -> Any:
 
 
 def _share(values: Array, of: Array) -> Any:
-    """The greatest of some values over the greatest of others."""
+    """Ratio of the greatest of some values to the greatest of others."""
     return _greatest(values) / greatest(_greatest(of), 1e-300)
 
 
@@ -221,5 +224,5 @@ def _greatest(values: Array) -> Any:
 
 
 def _bounded(values: Array, cause: Any) -> Any:
-    """Above zero where values are no more than their cause over what counts as zero in a singular value."""
+    """Positive if values are at most their cause divided by the zero threshold of singular values."""
     return (cause / RANK + 1e-300) - _greatest(values)

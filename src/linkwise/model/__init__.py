@@ -1,1 +1,1 @@
-"""What a mechanism is: links, inertias, motors and the immutable tree of them, checked when built."""
+"""Models of mechanisms: links, inertias, motors and their immutable tree, validated when built."""

@@ -1,4 +1,4 @@
-"""Mechanisms from mechanisms: joints locked, a subtree taken out, another mechanism attached."""
+"""Mechanisms from mechanisms: lock joints, extract a subtree, attach another mechanism."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from linkwise.spatial.validation import number_within, rigid_poses, vectors
 
 T = TypeVar("T", bound=Tree)
 
-#: How far the length of a quaternion that is given may be from 1.
+#: Tolerance of the length of a given quaternion.
 UNIT_LENGTH = 1e-6
 
-#: Where things that were on a link are now: on that link, in that frame of it (4, 4).
+#: New locations of items of a link: a link, and a frame of it (4, 4).
 Places = Mapping[str, tuple[str, Array]]
 
 #: The fields of a link without a joint.
@@ -34,7 +34,7 @@ NO_JOINT |= {"qd_max": None, "qdd_max": None, "tau_max": None}
 
 
 def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
-    """The mechanism with joints held at values: a reduced model, without their coordinates.
+    """Fix joints at values: a reduced model, without their coordinates.
 
     The joints that follow a locked one are held where it puts them. Their motors rest: rotors that are bodies stay on
     their carriers as masses, and G^2 Jm and friction of these joints are gone.
@@ -355,7 +355,7 @@ def _coordinates(joint: Joint, item: str, value: Any) -> Array:
 
 
 def _add_mass(links: list[Link], k: int, inertia: Inertia) -> None:
-    """Add a mass in the frame of link k; on the base, -1, as a fixed link of its own."""
+    """Add a mass in the frame of link k; on the base, -1, as a separate fixed link."""
     if k >= 0:
         links[k] = links[k].replace(body=_sum(links[k].body, inertia))
     else:
@@ -365,7 +365,7 @@ def _add_mass(links: list[Link], k: int, inertia: Inertia) -> None:
 
 
 def _sum(first: Inertia, second: Inertia) -> Inertia:
-    """Two inertias in one frame as one."""
+    """Sum of two inertias in one frame."""
     if first.is_zero or second.is_zero:
         return second if first.is_zero else first
     mass, moment, tensor = (a + b for a, b in zip(first.moments, second.moments, strict=True))
@@ -379,7 +379,7 @@ def _in_frame(pose: Array, inertia: Inertia) -> Inertia:
 
 
 def _moved(motor: Motor, places: Places) -> Motor:
-    """A motor whose carrier is another frame now."""
+    """Move the carrier of a motor to its new frame."""
     if motor.carrier not in places:
         return motor
     carrier, pose = places[str(motor.carrier)]
@@ -390,7 +390,7 @@ def _moved(motor: Motor, places: Places) -> Motor:
 
 
 def _joined(loop: Loop, places: Places, prefix: str = "") -> Loop:
-    """A loop whose ends are on other frames now."""
+    """Move the ends of a loop to their new frames."""
     (first, T_first), (second, T_second) = (places.get(end, (end, np.eye(4))) for end in (loop.first, loop.second))
     name = loop.name and prefix + loop.name
     return Loop(loop.kind, first, second, T_first @ loop.first_frame, T_second @ loop.second_frame, name)

@@ -35,7 +35,7 @@ from linkwise.spatial.transform import transform
 
 @dataclass(frozen=True)
 class Freedom:
-    """One way in which a body may move on its parent: about and along an axis of the body's own frame.
+    """One degree of freedom of a body on its parent: about and along an axis of the body's own frame.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Body:
 
     @property
     def advances(self) -> bool:
-        """Whether the joint moves the body along z, as far as that is known whatever the values of symbols."""
+        """True if the joint moves the body along z; a symbolic pitch counts."""
         return any_nonzero(self.pitch)
 
     def with_inertia(self, inertia: FloatArray) -> Body:
@@ -170,7 +170,7 @@ class Body:
 
 
 def cos_sin_of_sum(angle: Any, constant: Any) -> tuple[Any, Any]:
-    """Cosine and sine of the sum of an angle and a constant one; a constant quarter turn is taken without arithmetic."""
+    """Cosine and sine of the sum of an angle and a constant; a constant quarter turn needs no arithmetic."""
     if isinstance(constant, Expr):
         return cos_sin(angle + constant)
     quarter = round(constant / (math.pi / 2))
@@ -241,7 +241,7 @@ class Bodies:
 
     @property
     def constant_subspaces(self) -> bool:
-        """Whether no motion subspace depends on coordinates."""
+        """True if all motion subspaces are constant."""
         return all(body.joint is None or body.joint.screws is not None for body in self.bodies)
 
     def path(self, body: int) -> tuple[int, ...]:
@@ -253,7 +253,7 @@ class Bodies:
         return tuple(reversed(results))
 
     def regrouped(self) -> Bodies:
-        """The same dynamics from fewer numbers: what a body cannot show is moved to its parent.
+        """Regroup inertias: parameters without effect on a body move to its parent, for equal dynamics with fewer numbers.
 
         Mass on the axis line of a revolute joint (m, m z and the integral of z^2) moves with the parent alike, and so does
         the whole pseudo-inertia block of a body that only slides, and the integral of z^2 of one that screws; joint efforts
@@ -280,13 +280,13 @@ def _regrouped_one_by_one(bodies: Sequence[Body]) -> list[Array]:
         moved = unseen(body, inertias[k])
         inertias[k] = inertias[k] - moved
         if body.parent >= 0:
-            there = body.placement  # what moves to the parent is symmetric about z: any angle will do
+            there = body.placement  # the part moved to the parent is symmetric about z: any angle is valid
             inertias[body.parent] = with_added(inertias[body.parent], there, moved)
     return inertias
 
 
 def _regrouped_turning(bodies: Sequence[Body]) -> list[Array]:
-    """The same where nothing moves along axes: what is handed on are three numbers of each body, and all else is one sum."""
+    """As `_regrouped_one_by_one` without sliding joints: three numbers of each body move on, all else is one sum."""
     inertias, placements = (stacked([getattr(body, name) for body in bodies]) for name in ("inertia", "placement"))
     if not (isinstance(inertias, np.ndarray) and isinstance(placements, np.ndarray)):
         return _regrouped_one_by_one(bodies)
@@ -315,17 +315,17 @@ def unseen(body: Body, inertia: Array) -> Array:
 
 
 def _resting(turns: bool, advances: bool) -> Array:
-    """Which elements (4, 4) of a pseudo-inertia stand in rows and columns that a screw about or along z leaves out."""
+    """Mask (4, 4) of pseudo-inertia elements in rows and columns that a screw about or along z leaves unchanged."""
     columns = [not turns, not turns, True, not advances]
     return np.outer(columns, columns)
 
 
-#: The same by whether a body turns and advances: what is zero of a body that was regrouped.
+#: Zero elements of a regrouped body, by rotation and translation of its joint.
 RESTING = {(turns, advances): _resting(turns, advances) for turns in (False, True) for advances in (False, True)}
 
 
 def moving_bodies(tree: Tree) -> Bodies:
-    """Reduce a mechanism to its moving bodies (see the module's text), each with a coordinate of its own.
+    """Reduce a mechanism to its moving bodies (see the module's text), each with an independent coordinate.
 
     They are computed once for a mechanism.
     """

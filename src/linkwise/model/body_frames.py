@@ -1,4 +1,4 @@
-"""Frames of moving bodies: where each stands on its parent, and where each link stands on the body that carries it.
+"""Frames of moving bodies: their placement on the parent, and the placement of each link on its body.
 
 How they are chosen is described in `linkwise.model.body`.
 """
@@ -24,7 +24,7 @@ from linkwise.spatial.transform import inverse, transform, transforms
 #: With symbols for lengths, axes that are nearer to parallel than this are not brought to their common normal.
 SYMBOLIC_SINE = 1e-3
 
-#: How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square.
+#: Greatest displacement of a frame along its axis, in distances to the next joint: inertia there grows with the square.
 FAR = 3.0
 
 #: The axis of a joint in its body's frame.
@@ -189,11 +189,11 @@ def _dot(a: Array, b: Array) -> Array:
 
 
 def _reframing_of_symbols(axis: Array, origin: Array) -> FloatArray:
-    """The same as far as it is known whatever the values of the symbols: else the frame stays as it was described."""
+    """As `_reframing`, as far as known for all values of the symbols; otherwise the frame is unchanged."""
     gamma, delta = 0.0, origin[2]
     if has_symbols(axis):
         if any_nonzero(axis[0]) or any_nonzero(origin[1]):
-            return np.eye(4)  # a DH row has neither: its frame stands on the common normal already
+            return np.eye(4)  # a DH row has neither: its frame is on the common normal already
     elif math.hypot(axis[0], axis[1]) > SYMBOLIC_SINE:
         sine = math.hypot(axis[0], axis[1])
         gamma = math.atan2(axis[0], -axis[1])

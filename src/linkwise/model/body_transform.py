@@ -1,4 +1,4 @@
-"""How a body sits on its parent at given coordinates, and how vectors, forces and inertias pass between the two.
+"""Transform between a body and its parent at given coordinates, for vectors, forces and inertias.
 
 Six-vectors hold the linear part first: a motion is (velocity of the origin, angular velocity), a force is (force, moment
 about the origin), both in the axes of one body and about its origin (R. Featherstone, *Rigid Body Dynamics Algorithms*,
@@ -81,7 +81,7 @@ class JointTransform:
         return np.asarray(self.fixed @ (self.turn @ vector))
 
     def motion_from_parent(self, motion: Array) -> Array:
-        """A motion (6,) of the parent, as the body has it when the joint stands still."""
+        """A motion (6,) of the parent in the body's frame, at constant joint position."""
         linear, angular = motion[:3], motion[3:]
         linear, angular = self.fixed.T @ (linear + cross(angular, self.shift)), self.fixed.T @ angular
         return np.concatenate([self.turn.T @ (linear + cross(angular, self.slide)), self.turn.T @ angular])

@@ -1,4 +1,4 @@
-"""Joints that follow others: the same mechanism with every joint free, and how its coordinates depend on those there are.
+"""Mimic joints: the same mechanism with every joint free, and the map from independent to all coordinates.
 
 With E (nv of the free mechanism, nv) constant and qd_free = E qd, what the algorithms give for the free mechanism becomes
 that of the coupled one without a second recursion: efforts are E' tau, the mass matrix is E' M E, Jacobians are J E (the
@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 
 @dataclass(frozen=True)
 class Coupling:
-    """How the coordinates of a mechanism spread over its joints.
+    """Map from the coordinates of a mechanism to those of all joints.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Coupling:
         return np.asarray(self.spread @ qd)
 
     def gathered(self, values: Array, shape: str) -> Array:
-        """A result of the free mechanism with each axis that is ``nv`` long brought to the coupled one's speeds."""
+        """Contract each axis of length ``nv`` of a result of the free mechanism to the velocities of the coupled one."""
         free = result = np.asarray(values)
         for axis, letter in enumerate(shape.split()):
             if letter == "nv":
@@ -60,12 +60,12 @@ class Coupling:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two scalars are one node of a graph, or equal numbers."""
+    """True if two scalars are one node of a graph, or equal numbers."""
     return a is b or (isinstance(a, float) and isinstance(b, float) and a == b)
 
 
 def coupling(tree: Tree) -> Coupling:
-    """How the coordinates of a mechanism spread over its joints."""
+    """Map from the coordinates of a mechanism to those of all joints, cached."""
     return tree.memo("model", "coupling", lambda: _coupling(tree))
 
 

@@ -19,7 +19,7 @@ _Emit = Callable[[bytes], None]
 
 
 def digest(*values: Any) -> str | None:
-    """SHA-256 of all that the values are made of: what every object holds, numbers to the last bit.
+    """SHA-256 of the complete contents of values, numbers to the last bit.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def digest(*values: Any) -> str | None:
 
 
 def digest_of(tree: Tree) -> str | None:
-    """The digest of a mechanism but for its shapes, on which no algorithm depends; computed once."""
+    """Digest of a mechanism without its shapes, on which no algorithm depends; cached."""
     return tree.memo("model", "digest", lambda: digest(tree))
 
 
 def _put(emit: _Emit, value: Any) -> None:
-    """Emit a value so that no other has the same bytes: its kind, its length where kinds have several, what it holds."""
+    """Serialize a value unambiguously: its kind, its length if variable, its contents."""
     kind = type(value)
     plain = _PLAIN.get(kind)
     if plain is not None:
@@ -78,7 +78,7 @@ def _step(op: str, content: Any) -> tuple[Any, ...]:
 
 
 def _attributes(value: Any, kind: type) -> tuple[Any, ...]:
-    """The name of a class of this package, and all that an object of it holds, by name; of a mechanism its attributes.
+    """Class name and all attributes of an object of this package; of a mechanism its declared attributes.
 
     Raises
     ------

@@ -20,10 +20,10 @@ from linkwise.spatial.validation import readable
 #: Relative rounding allowed where an inertia is checked (tables carry few digits).
 SLACK = 1e-9
 
-#: Moments below this, kg m2, are held to what rounding makes of one of this size: programs write 1e-20 for nothing.
+#: Moments below this, kg m2, get the rounding tolerance of one of this size: programs write 1e-20 for zero.
 SMALLEST = 1e-8
 
-#: Where the six numbers of a tensor stand in it.
+#: Indices of the six numbers in a tensor.
 TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), "XZ": (0, 2)}
 
 
@@ -84,7 +84,7 @@ class Inertia(Record):
 
     @classmethod
     def from_moments(cls, mass: Any, first: Any, tensor: Any, *, physical: bool = True, item: str = "inertia") -> Inertia:
-        """The inertia from mass, first moments and tensor about the origin of the link's frame: what dynamics is linear in.
+        """Inertia from mass, first moments and tensor about the link frame's origin, in which dynamics is linear.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Inertia(Record):
 
     @property
     def by_moments(self) -> bool:
-        """Whether it holds what `from_moments` was given, for there are symbols in it."""
+        """True if it stores the arguments of `from_moments`, because they contain symbols."""
         return "_moments" in self.__dict__
 
     @property
@@ -151,17 +151,17 @@ class Inertia(Record):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Mass, centre of mass and tensor about it, or what `from_moments` was given, where it was made so with symbols."""
+        """Mass, centre of mass and tensor about it, or the arguments of `from_moments` if they contain symbols."""
         return self.moments if self.by_moments else (self.mass, self.com, self.tensor)
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """Its ten numbers: mass, centre of mass or first moments, XX, YY, ZZ, XY, YZ, XZ of the tensor that it holds."""
+        """Its ten numbers: mass, centre of mass or first moments, XX, YY, ZZ, XY, YZ, XZ of the stored tensor."""
         mass, first, tensor = self.values
         return (mass, *first, *(tensor[place] for place in TENSOR.values()))
 
     def substituted(self, numbers: Mapping[Expr, Any], item: str = "inertia") -> Inertia:
-        """The same with numbers put in for symbols; checked again."""
+        """Replace symbols by numbers and validate again."""
         values = [substituted(value, numbers) for value in self.values]
         make = Inertia.from_moments if self.by_moments else Inertia
         return make(*values, physical=self.physical, item=item)
@@ -188,7 +188,7 @@ class Inertia(Record):
 
     @property
     def is_zero(self) -> bool:
-        """Whether there is no mass and no inertia at all."""
+        """True if mass and inertia are zero."""
         return not any_nonzero(self.mass) and not any_nonzero(self.tensor)
 
     def scaled(self, mass_factor: float, tensor_factor: float) -> Inertia:
@@ -246,7 +246,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
 
 
 def _has_positive_moments(tensor: FloatArray) -> bool:
-    """Whether the integral of p p' dm, tr(I) / 2 E - I, is positive definite beyond doubt: a body can have the tensor.
+    """True if the integral of p p' dm, tr(I) / 2 E - I, is clearly positive definite: the tensor is possible for a body.
 
     By Cholesky's factorisation in plain floats; False says nothing.
     """

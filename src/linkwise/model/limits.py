@@ -17,7 +17,7 @@ ROUNDING = 1e-14
 
 
 def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> tuple[FloatArray, FloatArray]:
-    """Least and greatest coordinates, each (n,), that every joint allows, those that follow others too."""
+    """Position limits (n,) of the coordinates within those of every joint, mimic joints included."""
     least, greatest = np.full(n, -np.inf), np.full(n, np.inf)
     for link, joint in zip(links, joints, strict=True):
         for k, limits in enumerate(link.coordinate_limits, joint.coordinate):
@@ -39,13 +39,13 @@ def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, na
 
 
 def greatest_efforts(links: Sequence[Link], n: int) -> FloatArray:
-    """Greatest efforts (n,) of the joints that have a coordinate of their own."""
+    """Effort limits (n,) of the joints with an independent coordinate."""
     limits = [most for link in links if not link.mimic for most in link.greatest("tau_max")]
     return np.array([np.inf if most is None else most for most in limits], dtype=np.float64).reshape(n)
 
 
 def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
-    """What is wrong with joints whose limits leave nothing to the coordinate that they follow, or to themselves."""
+    """Yield problems of joints whose limits leave no range for their coordinate or the one that they follow."""
     least, greatest = position_limits(links, joints, n)
     for link, joint in zip(links, joints, strict=True):
         if link.mimic is not None and link.limits and not joint.ratio and not _holds(link.limits, joint.shift):

@@ -32,10 +32,10 @@ DH_LETTERS = {kind.letter: name for name, kind in JOINTS.items() if kind.dh_para
 #: The same kinds by the parameter of the row that their coordinate is added to.
 DH_KINDS = {str(JOINTS[name].dh_parameter): name for name in DH_LETTERS.values()}
 
-#: The axis of a joint where none is given.
+#: Default axis of a joint.
 Z_AXIS = (0.0, 0.0, 1.0)
 
-#: Two axes are parallel where the sine of their angle is less.
+#: Two axes are parallel if the sine of their angle is less.
 PARALLEL = 1e-9
 
 DH_COLUMNS = ("theta", "d", "a", "alpha", "b")
@@ -43,7 +43,7 @@ DH_COLUMNS = ("theta", "d", "a", "alpha", "b")
 
 @dataclass(frozen=True, eq=False)
 class DHRow(Record):
-    """The row of Denavit-Hartenberg parameters that a link was made from, kept so that tables show what was given."""
+    """Denavit-Hartenberg parameters from which a link was built, kept for tables."""
 
     convention: str
     theta: float
@@ -54,7 +54,7 @@ class DHRow(Record):
 
     @cached_property
     def parts(self) -> tuple[Array, Array]:
-        """What stands before and after the motion of a joint about or along z, each (4, 4)."""
+        """Transforms before and after the motion of a joint about or along z, each (4, 4)."""
         about_z, about_x = rotation_z(self.theta), rotation_x(self.alpha)
         if self.convention == "standard":
             parts = transform(about_z), transform(about_x, array([self.a, self.b, self.d]))
@@ -209,7 +209,7 @@ class Link(Record):
         tau_max: Any = None,
         mimic: Mimic | None = None,
     ) -> Link:
-        """A link from a row of Denavit-Hartenberg parameters; the convention must be given.
+        """Build a link from a row of Denavit-Hartenberg parameters; the convention must be given.
 
         Parameters
         ----------
@@ -263,12 +263,12 @@ class Link(Record):
 
     @property
     def moves(self) -> bool:
-        """Whether the joint has a coordinate."""
+        """True if the joint has a coordinate."""
         return self.joint_model.nq > 0
 
     @property
     def has_quaternion(self) -> bool:
-        """Whether velocities of the joint are not the rates of its coordinates."""
+        """True if velocities of the joint are not the rates of its coordinates."""
         return self.joint_model.nq != self.joint_model.nv
 
     @cached_property
@@ -280,7 +280,7 @@ class Link(Record):
 
     @property
     def coordinate_limits(self) -> tuple[Any, ...]:
-        """Of each joint coordinate the least and the greatest value, or None."""
+        """Least and greatest value of each joint coordinate, or None."""
         several = len(self.coordinate_names) > 1 and self.limits is not None
         return tuple(self.limits or ()) if several else (self.limits,) * len(self.coordinate_names)
 
@@ -334,7 +334,7 @@ class Link(Record):
         return Link(**values)
 
     def _other_coordinates(self, joint: Any) -> bool:
-        """Whether a joint that moves, or a kind, has another number of coordinates or velocities."""
+        """True if a movable joint, or joint type, has another number of coordinates or velocities."""
         kind: Any = JOINTS.get(joint) if isinstance(joint, str) else joint
         sizes = (getattr(kind, "nq", 0), getattr(kind, "nv", 0))
         return sizes[0] > 0 and sizes != (self.joint_model.nq, self.joint_model.nv)
@@ -353,7 +353,7 @@ class Link(Record):
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """Every field that may hold symbols, in the order in which they are counted."""
+        """All fields that may contain symbols, in the order in which they are counted."""
         motor = () if self.motor is None else self.motor.numbers
         if self.dh_row is not None:
             row = self.dh_row
@@ -363,11 +363,11 @@ class Link(Record):
 
     @cached_property
     def parameters(self) -> tuple[Expr, ...]:
-        """The symbols in these, each once, in their order."""
+        """Symbols of these fields without duplicates, in their order."""
         return parameters_in(self.numbers)
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Link:
-        """The same link with numbers, or other expressions, put in for symbols; checked again."""
+        """Replace symbols by numbers or other expressions and validate again."""
         motor = None if self.motor is None else self.motor.substituted(numbers)
         body = self.body.substituted(numbers, f"link {self.name!r}")
         others = {**self.beside_placement, "body": body, "motor": motor, "offset": substituted(self.offset, numbers)}
@@ -387,7 +387,7 @@ class Link(Record):
 
     @cached_property
     def coordinate_name(self) -> str:
-        """What its joint, and the coordinate of it, is called: the joint's own name, or the link's."""
+        """Name of the joint and of its coordinate: the joint's own name, or the link's."""
         return str(self.joint_name or self.name)
 
 
@@ -396,7 +396,7 @@ _PLACING = ("before", "after", "axis", "pitch")
 
 
 def _body(check: Checker, body: Any, mass: Any, com: Any, inertia: Any, physical: bool) -> Inertia:
-    """The inertia given whole, or by its numbers."""
+    """Inertia as one argument, or built from its numbers."""
     result = Inertia.checked(check, mass, com, inertia, physical)
     if body is None:
         return result
@@ -407,7 +407,7 @@ def _body(check: Checker, body: Any, mass: Any, com: Any, inertia: Any, physical
 
 
 def _other_problems(kind: type[Link], **fields: Any) -> tuple[Problem, ...]:
-    """What is wrong with a link apart from its placement."""
+    """Problems of a link other than those of its placement."""
     try:
         kind(**fields)
     except ModelError as error:
@@ -442,7 +442,7 @@ def _axes(check: Checker, joint: Any, axis: Any) -> FloatArray:
 
 
 def _dh_parts(row: DHRow, moves: bool) -> tuple[Array, Array]:
-    """A and B of the general form: all that stands before and after the joint's motion about or along z."""
+    """A and B of the general form: the transforms before and after the joint's motion about or along z."""
     before, after = row.parts
     return (before, after) if moves else (before @ after, np.eye(4))
 
@@ -452,7 +452,7 @@ def _offset(check: Checker, joint: Joint, offset: Any) -> Any:
 
 
 def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None:
-    """The least and the greatest coordinate, a row of them for each of several, or half the opening of a cone."""
+    """Least and greatest coordinate, one row for each of several, or half the opening angle of a cone."""
     if limits is None:
         return None
     count = len(joint.turns_and_slides)
@@ -515,7 +515,7 @@ def _greatest(check: Checker, joint: Joint, field: str, value: Any) -> Any:
 
 
 def _check_together(check: Checker, values: dict[str, Any]) -> None:
-    """What no field can tell alone."""
+    """Check fields against each other."""
     model: Joint = values["joint_model"]
     if any_nonzero(values["pitch"]) and not hasattr(model, "pitch"):
         check.report("pitch", values["pitch"], f"0 for a {model.kind} joint (only a screw has a pitch)")
@@ -548,7 +548,7 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         check.report("motor.joint", motor.joint, f"{expected} (a motor of another joint goes into Mechanism(motors=...))")
 
 
-#: Fields that may change while the joint and its placement stay as they are, and how a value is checked.
+#: Fields that may change without the joint and its placement, with their validation.
 _CHECKED_ALONE: dict[str, Callable[[Checker, Joint, Any], Any]] = {
     "offset": _offset,
     "limits": _limits,

@@ -1,4 +1,4 @@
-"""`LinkTree`: links with names, each with a parent, and what is kept of a mechanism that never changes."""
+"""`LinkTree`: named links, each with a parent, and cached results of an immutable mechanism."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def with_names(links: Sequence[Item]) -> tuple[Item, ...]:
-    """The links, with names of their own for those that have none: link1, link2, ... by their place."""
+    """Name links without a name by their place: link1, link2, ..."""
     taken = {link.name for link in links}
     results = []
     for k, link in enumerate(links):
@@ -32,7 +32,7 @@ def with_names(links: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tuple[int, ...]:
-    """Index of each link's parent, -1 for the base, which has a name of its own in the plane."""
+    """Index of each link's parent, -1 for the base, which has its own name in the planar vocabulary."""
     places: dict[str | None, int] = {}
     for k, link in enumerate(links):
         if places.setdefault(link.name, k) != k:
@@ -50,8 +50,8 @@ def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tupl
 
 
 def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tuple[int, ...]:
-    """The links sorted so that each stands after its parent; reports a cycle."""
-    rounds = {-1: 0}  # how often the list is gone through until a link's parent stands before it
+    """Sort links so that each follows its parent; report a cycle."""
+    rounds = {-1: 0}  # number of passes through the list until a link's parent comes before it
     visited: set[int] = set()
     for k in range(len(links)):
         path, at = [], k
@@ -70,7 +70,7 @@ def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tu
 
 
 class LinkTree(Record):
-    """Links with names, each with a parent; subclasses hold the fields and say which of them may have symbols."""
+    """Named links, each with a parent; subclasses add the fields, and declare which of them may have symbols."""
 
     links: tuple[Any, ...]
     name: str
@@ -128,7 +128,7 @@ class LinkTree(Record):
         return sorted(inside)
 
     def memo(self, owner: str, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of `make`, which is called once for this mechanism, whichever thread asks first.
+        """Cache the result of `make`, which is called once for this mechanism, by whichever thread comes first.
 
         Results live as long as the mechanism; other mechanisms made from it, and copies, start without any.
 
@@ -162,7 +162,7 @@ class LinkTree(Record):
         return results[place]
 
     def recall(self, owner: str, key: Hashable) -> Any:
-        """The result that `memo` keeps under an owner and a key; None where there is none yet."""
+        """Cached result of `memo` for an owner and a key; None if there is none yet."""
         return self.__dict__["_memo"].get((owner, key))
 
     def _hold(self, values: Mapping[str, object]) -> None:
@@ -190,7 +190,7 @@ class LinkTree(Record):
 
     @property
     def parameters_used(self) -> tuple[Expr, ...]:
-        """The symbols that stand for numbers of the mechanism, in the order in which they first occur."""
+        """Symbols in place of numbers of the mechanism, in the order of their first occurrence."""
         return self.memo("model", "parameters", self._find_parameters)
 
     def _find_parameters(self) -> tuple[Expr, ...]:
@@ -255,7 +255,7 @@ def find_index(item: Any, names: Sequence[str], count: int | None = None) -> int
 
 
 def _as_scalar(name: str, value: Any) -> Any:
-    """A number or an expression to put in for a symbol."""
+    """Value of a symbol as a number or an expression."""
     match = expression_of(value)
     if match is not None:
         return match

@@ -1,4 +1,4 @@
-"""A closed loop: what two links of the tree must do together."""
+"""A closed loop: a constraint between two links of the tree."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from linkwise.expr.node import Expr
 from linkwise.model.symbolic import substituted
 from linkwise.model.validation import CheckedRecord, Checker
 
-#: What the base is called where a link is named.
+#: Name of the base as a link.
 BASE = "base"
 
 LoopKind = Literal["full", "point", "hinge"]
 LOOPS: tuple[str, ...] = ("full", "point", "hinge")
 
-#: How many equations each kind of closure is.
+#: Number of equations of each kind of closure.
 CLOSURE_ROWS = {"full": 6, "point": 3, "hinge": 5}
 
 
@@ -70,7 +70,7 @@ class Loop(CheckedRecord):
         return f"Loop({self.kind!r}, {self.first!r}, {self.second!r}{named})"
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Loop:
-        """The same loop with numbers, or other expressions, put in for symbols; checked again."""
+        """Replace symbols by numbers or other expressions and validate again."""
         first, second = (substituted(frame, numbers) for frame in (self.first_frame, self.second_frame))
         return Loop(self.kind, self.first, self.second, first, second, self.name)
 

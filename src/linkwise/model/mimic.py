@@ -47,7 +47,7 @@ class Mimic(CheckedRecord):
 
 @dataclass(frozen=True)
 class Follower:
-    """How the joint of a link depends on the coordinates: ``ratio * q[coordinate] + shift``; -1 for a fixed link."""
+    """Coordinate of a joint as a function of independent ones: ``ratio * q[coordinate] + shift``; -1 for a fixed link."""
 
     coordinate: int
     ratio: float = 1.0
@@ -65,7 +65,7 @@ NO_COORDINATE = "; a fixed joint has no coordinate"
 
 
 def followers(check: Checker, joints: list[tuple[str, int, Mimic | None]]) -> tuple[Follower, ...]:
-    """How each joint depends on the coordinates; reports joints that are not there, that are fixed, and rings.
+    """Map of each joint to its coordinate; reports unknown or fixed joints, and cycles.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def followers(check: Checker, joints: list[tuple[str, int, Mimic | None]]) -> tu
     for k, (name, size, _) in enumerate(joints):
         at, ratio, shift, seen = k, 1.0, 0.0, {k}
         while size and (mimic := joints[at][2]) is not None:
-            if at < k and results[at].coordinate >= 0:  # (whatever that one follows is known)
+            if at < k and results[at].coordinate >= 0:  # (the leader's coordinate is known)
                 break
             at = places.get(mimic.joint, -1)
             if at < 0 or joints[at][1] != 1:

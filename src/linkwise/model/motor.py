@@ -15,7 +15,7 @@ from linkwise.model.inertia import SLACK, Inertia
 from linkwise.model.symbolic import any_nonzero, has_symbols, numbers_at, parameters_in, substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 
-#: How friction on the motor's side is reflected to the joint.
+#: Reflection of motor-side friction to the joint.
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
 
 
@@ -175,12 +175,12 @@ class Motor(CheckedRecord):
             check.report("axis", None, "the direction of the rotor's spin in the carrier's axes, for a carrier is given")
 
     def _about_axis(self, check: Checker, *, derived: bool) -> Any:
-        """Jm, taken from the tensor or held against it; the tensor must be that of a rotor about the axis."""
+        """Jm, from the tensor or compared with it; the tensor must be that of a rotor about the axis."""
         tensor, axis, inertia = self.rotor_inertia, self.axis, self.inertia
         jm = inertia
         if not any_nonzero(tensor):
             return jm
-        if has_symbols(tensor) or has_symbols(jm):  # what holds for all values holds for these
+        if has_symbols(tensor) or has_symbols(jm):  # checks that hold for all values hold for these
             symbols = parameters_in([tensor, jm])
             point = dict(zip(symbols, np.random.default_rng(0).uniform(0.2, 1.2, len(symbols)).tolist(), strict=True))
             inertia = axis @ tensor @ axis if derived else jm
@@ -233,7 +233,7 @@ class Motor(CheckedRecord):
 
     @property
     def jumps(self) -> bool:
-        """Whether friction jumps where the joint reverses: Coulomb friction without a transition speed."""
+        """True if friction is discontinuous at zero velocity: Coulomb friction without a transition speed."""
         return any_nonzero(self.coulomb) and not any_nonzero(self.transition_speed)
 
     def _dry(self, sides: tuple[float, float]) -> tuple[float, float]:
@@ -266,19 +266,19 @@ class Motor(CheckedRecord):
         return self.replace(**({"viscous": 0.0} if viscous else {}), **dry)
 
     def scaled(self, mass_factor: float, tensor_factor: float) -> Motor:
-        """The same motor with its rotor's mass and tensor scaled, and Jm with the tensor where there is one."""
+        """Scale the rotor's mass and tensor, and Jm with the tensor if there is one."""
         tensor = self.rotor_inertia * tensor_factor
         jm = self.inertia * tensor_factor if any_nonzero(tensor) else self.inertia
         return self.replace(mass=self.mass * mass_factor, rotor_inertia=tensor, inertia=jm)
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """Every field that may hold symbols, in the order in which they are counted."""
+        """All fields that may contain symbols, in the order in which they are counted."""
         friction = (self.viscous, self.coulomb, self.transition_speed, self.breakaway or 0.0)
         return (self.inertia, self.gear_ratio, *friction, self.mass, self.com, self.rotor_inertia)
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Motor:
-        """The same motor with numbers, or other expressions, put in for symbols; checked again."""
+        """Replace symbols by numbers or other expressions and validate again."""
         return Motor(**{name: substituted(value, numbers) for name, value in self._values().items()})
 
     def __repr__(self) -> str:

@@ -24,11 +24,11 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 
-#: Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
+#: Parameters of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
 #: Identification and Control of Robots*, 2002, chapter 9).
 LINK = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
 
-#: Of a motor: see `linkwise.Motor`.
+#: Parameters of a motor: see `linkwise.Motor`.
 MOTOR = ("Jm", "B", "Tc+", "Tc-")
 
 #: Places of XX, YY, ZZ, XY, YZ, XZ in the tensor.
@@ -124,12 +124,12 @@ def _pseudo(inertia: Inertia) -> FloatArray:
     return np.asarray(inertia.pseudo)
 
 
-#: What can be replaced.
+#: Groups of numbers that can be replaced.
 GROUPS = ("inertial", "lengths", "gravity", "motors")
 
 
 class Symbolizer:
-    """Puts symbols of standard names for numbers, and keeps what each stands for.
+    """Replaces numbers by symbols of standard names, and records their values.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class Symbolizer:
         return results
 
     def _number(self, name: str, value: Any, zeros: bool = False) -> Any:
-        """A symbol for a number, but for zero; what is an expression already stays."""
+        """Replace a nonzero number by a symbol; expressions are unchanged."""
         if isinstance(value, Expr) or not (value or zeros):
             return value
         if name in self.taken or self.values.setdefault(name, float(value)) != value:

@@ -1,4 +1,4 @@
-"""Forces that follow from an energy of their own, and act along no length: constant forces, springs of ball joints."""
+"""Forces with a potential that depends on no length: constant forces, springs of ball joints."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _needed = partial(Checker.word, expected="a name", needed=True)
 
 
 class Potential(ForceElement, ABC):
-    """What takes the slope of its energy U(q): of the length U it is the tension 1."""
+    """Force with potential U(q): formally the tension 1 of the length U."""
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -66,7 +66,7 @@ class Potential(ForceElement, ABC):
 
 @dataclass(frozen=True, eq=False)
 class ConstantForce(Potential):
-    """A force on a point of a link that stays the same in the world: the weight on a rope, or what bears a link's weight.
+    """A constant world force on a point of a link: the weight on a rope, or a support of a link's weight.
 
     Its energy is U = -f'p, p the point in the world; on the joints it does J'f (the principle of virtual work).
 
@@ -129,7 +129,7 @@ class ConstantForce(Potential):
 
 @dataclass(frozen=True, eq=False)
 class BallSpring(Potential):
-    """A spring on a ball joint: it turns the joint back by the shortest way, with the moment k times the angle.
+    """A spring on a ball joint: its moment k times the angle acts towards the rest rotation, by the shortest way.
 
     Its energy is U = k a'a / 2, a the rotation vector from the rest to the joint's quaternion (its logarithm). Dampers and
     inertia of such a joint are motors of its velocities.
@@ -171,7 +171,7 @@ class BallSpring(Potential):
         return frozenset({"stiffness"})
 
     def held(self, values: Mapping[str, float]) -> Self | None:
-        """Nothing where the joint has a value."""
+        """None if the joint is fixed at a value."""
         return None if self.joint in values else self
 
     def renamed(self, prefix: str) -> Self:

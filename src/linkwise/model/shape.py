@@ -1,4 +1,4 @@
-"""Bodies that stand for links, and for obstacles, in pictures and collisions; kinematics and dynamics never need them."""
+"""Geometric shapes of links and obstacles, for drawing and collisions; kinematics and dynamics do not use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkwise.spatial.validation import readable
 
 ROLES: tuple[str, ...] = ("visual", "collision")
 
-#: What the numbers of `Shape.size` are, for each kind.
+#: Meaning of `Shape.size`, for each kind.
 SIZES: dict[str, tuple[str, ...]] = {
     "box": ("x", "y", "z"),
     "cylinder": ("radius", "length"),
@@ -49,7 +49,7 @@ def _vertices(check: Checker, field: str, vertices: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Shape(CheckedRecord):
-    """One body that stands for a link in pictures or collisions.
+    """One geometric shape of a link, for drawing or collisions.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Shape(CheckedRecord):
 
 
 def given_shapes(check: Checker, shapes: Iterable[Any], links: Sequence[str]) -> tuple[Shape, ...]:
-    """The shapes of a mechanism; reports what is none, or on a link that is not there."""
+    """Validate the shapes of a mechanism; report invalid ones and unknown links."""
     result = tuple(shapes) if isinstance(shapes, Iterable) else (shapes,)
     for shape in result:
         if not isinstance(shape, Shape):

@@ -73,7 +73,7 @@ _not_negative = partial(Checker.number, least=0.0)
 
 @dataclass(frozen=True, eq=False)
 class ForceElement(CheckedRecord, ABC):
-    """What pulls at a length; a subclass says with which tension."""
+    """A force along a length; a subclass defines the tension."""
 
     @property
     @abstractmethod
@@ -97,20 +97,20 @@ class ForceElement(CheckedRecord, ABC):
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
-        """What pulls the length shorter, N or N m."""
+        """Tension that shortens the length, N or N m."""
 
     @abstractmethod
     def energy(self, length: Any) -> Any:
-        """What is stored in it, J."""
+        """Stored energy, J."""
 
     @property
     @abstractmethod
     def dissipates(self) -> bool:
-        """Whether the tension depends on the rate."""
+        """True if the tension depends on the rate."""
 
     @property
     def length_inertia(self) -> Any:
-        """What takes a force in proportion to the length's acceleration, kg m2 or kg."""
+        """Inertia along the length: force per acceleration of the length, kg m2 or kg."""
         return 0.0
 
     @abstractmethod
@@ -127,7 +127,7 @@ class ForceElement(CheckedRecord, ABC):
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """Every field that may hold symbols."""
+        """All fields that may contain symbols."""
         return tuple(value for name, value in self._values().items() if name in self.symbolic_fields)
 
     @property
@@ -136,14 +136,14 @@ class ForceElement(CheckedRecord, ABC):
         return frozenset({"stiffness", "rest", "damping", "force", "inertia", "slack"})
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
-        """The same element with numbers, or other expressions, put in for symbols; checked again."""
+        """Replace symbols by numbers or other expressions and validate again."""
         pairs = self._values().items()
         values = {k: substituted(value, numbers) if k in self.symbolic_fields else value for k, value in pairs}
         return type(self)(**values)
 
 
 class _SpringDamper(ForceElement, ABC):
-    """What `Spring` and `LinearSpringDamper` share: all but what makes the length."""
+    """Common part of `Spring` and `LinearSpringDamper`, without the definition of the length."""
 
     _word = "spring"
 
@@ -155,29 +155,29 @@ class _SpringDamper(ForceElement, ABC):
     slack: Any
 
     def _stretch(self, length: Any) -> Any:
-        """How far the length is beyond the rest, or below it."""
+        """Deviation of the length from the rest length."""
         beyond = length - self.rest
         if not any_nonzero(self.slack):
             return beyond
         return greatest(0.0, beyond - self.slack) - greatest(0.0, -beyond)
 
     def tension(self, length: Any, rate: Any) -> Any:
-        """What pulls the length shorter, N or N m."""
+        """Tension that shortens the length, N or N m."""
         return self.stiffness * self._stretch(length) + self.damping * rate + self.force
 
     @property
     def length_inertia(self) -> Any:
-        """What takes a force in proportion to the length's acceleration, kg m2 or kg."""
+        """Inertia along the length: force per acceleration of the length, kg m2 or kg."""
         return self.inertia
 
     def energy(self, length: Any) -> Any:
-        """What is stored in it, J."""
+        """Stored energy, J."""
         stretch = self._stretch(length)
         return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
 
     @property
     def dissipates(self) -> bool:
-        """Whether it damps."""
+        """True if it has damping."""
         return isinstance(self.damping, Expr) or self.damping != 0.0
 
 
@@ -318,12 +318,12 @@ class LinearSpringDamper(_SpringDamper):
 
     @property
     def is_linear(self) -> bool:
-        """Whether the force is k times the vector between two points, also where these coincide."""
+        """True if the force is k times the vector between two points, also where these coincide."""
         others = (self.rest, self.damping, self.force, self.slack)
         return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
 
     def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
-        """The same: links keep their names where joints are held."""
+        """Unchanged: links keep their names when joints are fixed."""
         return self
 
     def renamed(self, prefix: str) -> LinearSpringDamper:
@@ -342,7 +342,7 @@ class LinearSpringDamper(_SpringDamper):
 
 @dataclass(frozen=True, eq=False)
 class EndStop(ForceElement):
-    """What stops a joint at its limits: ``f = k x + d |x| dx/dt``, x how far it is beyond, or an impulse.
+    """Stop of a joint at its limits: ``f = k x + d |x| dx/dt``, x the excess over the limit, or an impulse.
 
     K. H. Hunt, F. R. E. Crossley, "Coefficient of restitution interpreted as damping in vibroimpact", J. Applied Mechanics
     42(2), 1975: the damping grows with the depth, so that the force does not jump at the touch. With a `restitution` e the
@@ -395,7 +395,7 @@ class EndStop(ForceElement):
 
     @property
     def impulsive(self) -> bool:
-        """Whether it is rigid, and acts by impulses in `linkwise.simulate` alone."""
+        """True if it is rigid, and acts by impulses in `linkwise.simulate` only."""
         return self.restitution is not None
 
     @property
@@ -404,7 +404,7 @@ class EndStop(ForceElement):
         return ((self.joint, 1.0),)
 
     def tension(self, length: Any, rate: Any) -> Any:
-        """What pulls the length shorter, N or N m."""
+        """Tension that shortens the length, N or N m."""
         above, below = self._beyond(length)
         depth, over = above - below, above + below
         return self.stiffness * depth + (self.damping * over * rate if self.dissipates else 0.0)
@@ -414,22 +414,22 @@ class EndStop(ForceElement):
         return sum(self._beyond(length))
 
     def energy(self, length: Any) -> Any:
-        """What is stored in it, J."""
+        """Stored energy, J."""
         above, below = self._beyond(length)
         return 0.5 * self.stiffness * (above * above + below * below)
 
     @property
     def dissipates(self) -> bool:
-        """Whether it damps."""
+        """True if it has damping."""
         return isinstance(self.damping, Expr) or self.damping != 0.0
 
     def beginning_at(self, limits: Mapping[str, tuple[float, float]]) -> EndStop:
-        """The same end stop with the limits of its joint, where it has none of its own."""
+        """Use the limits of its joint if it has none of its own."""
         here = limits.get(self.joint) if self.limits is None else self.limits
         return EndStop(**{**self._values(), "limits": here})
 
     def held(self, values: Mapping[str, float]) -> EndStop | None:
-        """Nothing where its coordinate has a value."""
+        """None if its coordinate is fixed at a value."""
         return None if self.joint in values else self
 
     def renamed(self, prefix: str) -> EndStop:
@@ -437,7 +437,7 @@ class EndStop(ForceElement):
         return EndStop(**{**self._values(), "joint": prefix + self.joint, "name": self.name and prefix + self.name})
 
     def _beyond(self, length: Any) -> tuple[Any, Any]:
-        """How far it is above and below the limits, not negative."""
+        """Excess above and below the limits, not negative."""
         low, high = self.limits or (-np.inf, np.inf)
         above = greatest(0.0, length - high) if _may_be_reached(high) else 0.0
         return above, greatest(0.0, low - length) if _may_be_reached(low) else 0.0
@@ -463,7 +463,7 @@ def given_springs(
     places: Sequence[str],
     limits: Mapping[str, tuple[float, float]],
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, whose links, joints, coordinates and limits must be there; nothing after a report."""
+    """Validate the elements: their links, joints, coordinates and limits must exist; empty after a report."""
     kinds = "Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring"
     result = check.several("springs", springs, ForceElement, kinds)
     names = [str(link.name) for link in links]

@@ -1,4 +1,4 @@
-"""Constant matrices of many links: computed at once where all are numbers, one by one where some hold expressions."""
+"""Constant matrices of many links: computed at once if all are numbers, one by one if some contain expressions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def twists(angles: Sequence[float], heights: Sequence[Any]) -> Matrices:
 
 
 def cleaned(t: Array) -> Array:
-    """Constant transforms (..., 4, 4) with the rounding of exact zeros and ones taken off their rotations."""
+    """Round elements of rotations near zero and one in constant transforms (..., 4, 4)."""
     if t.dtype == object:
         return _cleaned_numbers(t)
     result = np.array(t, dtype=float)
@@ -90,7 +90,7 @@ def _cleaned_numbers(t: Array) -> Array:
 
 
 def with_added(inertia: Array, t: Array, other: Array) -> Array:
-    """Pseudo-inertias (..., 4, 4) with others added that are given in the frames to which T leads: X + T Y T'.
+    """Add pseudo-inertias (..., 4, 4) that are expressed in other frames: X + T Y T'.
 
     They are exactly symmetric. What is left of numbers that cancel is made zero where it is no more than their rounding.
     """

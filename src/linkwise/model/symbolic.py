@@ -1,4 +1,4 @@
-"""Symbols in place of numbers: how a field of a model holds them, which they are, and numbers put in for them."""
+"""Symbols in place of numbers: storage in fields of a model, search, and substitution."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def expression_of(value: Any) -> Expr | None:
 
 
 def has_symbols(values: Any) -> bool:
-    """Whether an array or a number holds an expression."""
+    """True if an array or a number contains an expression."""
     if isinstance(values, np.ndarray):
         return values.dtype == object and any(isinstance(value, Expr) for value in values.flat)
     return isinstance(values, Expr)
 
 
 def with_expressions(value: Any) -> Array | None:
-    """A nested sequence as an array of floats and expressions, a copy; None where it holds no expression.
+    """Convert a nested sequence to an array of floats and expressions, a copy; None if it contains no expression.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def with_expressions(value: Any) -> Array | None:
 
 
 def any_nonzero(values: Any) -> bool:
-    """Whether anything but zeros is among the elements; an expression is something."""
+    """True if an element is nonzero; expressions count as nonzero."""
     if isinstance(values, float):
         return values != 0.0
     return any(isinstance(value, Expr) or bool(value) for value in np.asarray(values).ravel().tolist())
@@ -83,12 +83,12 @@ def content(value: Any) -> object:
     if isinstance(value, tuple):
         return tuple(map(content, value))
     if isinstance(value, np.floating):
-        return float(value)  # which compares with anything, where NumPy's would look into it
+        return float(value)  # a float compares with anything, where NumPy's would convert the other
     return ("expression", value) if isinstance(value, Expr) else value
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have equal numbers and the same expressions at the same places."""
+    """True if two arrays have equal numbers and the same expressions at the same places."""
     first, second = np.asarray(a), np.asarray(b)
     if first.dtype.kind == second.dtype.kind == "f":
         return np.array_equal(first, second)
@@ -96,7 +96,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def parameters_in(values: Iterable[Any]) -> tuple[Expr, ...]:
-    """The symbols of expressions, each once, in the order in which they are met; what is no expression is passed over."""
+    """Distinct symbols of expressions, in the order of occurrence; other values are skipped."""
     results: dict[Expr, None] = {}
     for value in _flat(values):
         results.update(dict.fromkeys(node for node in schedule([value]) or [value] if is_parameter(node)))
@@ -104,7 +104,7 @@ def parameters_in(values: Iterable[Any]) -> tuple[Expr, ...]:
 
 
 def united(parameters: Sequence[Expr]) -> tuple[dict[Expr, Expr], dict[str, list[Any]]]:
-    """What makes the symbols of one name one symbol.
+    """Replacements that make symbols of one name identical.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def values_by_name(values: Mapping[Any, Any] | None, named: Mapping[str, Any]) -
 
 
 def substituted(value: Any, numbers: Mapping[Expr, Any]) -> Any:
-    """A field with numbers, or other expressions, put in for symbols.
+    """Replace symbols in a field by numbers or other expressions.
 
     Right angles become exact, as they are where a table has them. Where no symbol is left the result is a plain number, or
     an array of float64.

@@ -1,4 +1,4 @@
-"""Which motor drives which joint coordinate, and which link carries its rotor."""
+"""Assignment of motors to joint coordinates, and of rotors to carrying links."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def drives_of(
     )
 
 
-#: Where the link of each name stands in the list.
+#: Index of each link's name in the list.
 Places = Mapping[str | None, int]
 
 

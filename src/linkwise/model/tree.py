@@ -30,7 +30,7 @@ from linkwise.spatial.validation import generator
 #: Acceleration of free fall in the world frame unless stated otherwise, m/s2.
 GRAVITY = (0.0, 0.0, -9.81)
 
-#: What the frame of the tool is called where a link is asked for.
+#: Name of the tool's frame as a link.
 TOOL = "tool"
 
 NO_PAYLOAD = Inertia()
@@ -44,7 +44,7 @@ BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS, BASE_EFFORTS = (
 
 @dataclass(frozen=True)
 class ManifoldJoint:
-    """A joint whose velocities are not the rates of its coordinates, for one of these is a unit quaternion.
+    """A joint whose coordinates contain a unit quaternion, so that velocities are not their rates.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def _manifold_joints(links: Sequence[Link], floating: Any) -> tuple[ManifoldJoin
 
 
 def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
-    """How each link's joint depends on the joint coordinates; a coordinate for each joint that follows no other."""
+    """Map of each link's joint to the joint coordinates; each independent joint has its own coordinate."""
     known = len(check.problems)
     first: dict[str, Link] = {}
     for link in links:
@@ -280,7 +280,7 @@ class Tree(LinkTree):
 
     @property
     def has_length_inertias(self) -> bool:
-        """Whether a spring has an inertia along its length."""
+        """True if a spring has an inertia along its length."""
         return any(any_nonzero(element.length_inertia) for element in self.springs)
 
     @property
@@ -295,13 +295,13 @@ class Tree(LinkTree):
 
     @property
     def drive_ratios(self) -> tuple[float, ...]:
-        """Of each of the `drives`, the velocity of its joint per velocity of the coordinate that this one follows."""
+        """For each of the `drives`, velocity of its joint per velocity of the coordinate that it follows."""
         ratios = {link.coordinate_name: joint.ratio for link, joint in zip(self.links, self.followers, strict=True)}
         return tuple(ratios.get(drive.joint, 1.0) for drive in self.drives)
 
     @property
     def coupled(self) -> bool:
-        """Whether a joint follows another."""
+        """True if there is a mimic joint."""
         return self.memo("model", "coupled", lambda: any(link.mimic for link in self.links))
 
     @property
@@ -344,7 +344,7 @@ class Tree(LinkTree):
 
     @property
     def neutral(self) -> FloatArray:
-        """The configuration (nq,) with all joints at zero, and what has a quaternion upright in its origin."""
+        """Configuration (nq,) with all joints at zero and identity quaternions."""
         return frozen(np.concatenate([*(at.joint.neutral for at in self.manifold_joints), np.zeros(self.n)]))
 
     @property
@@ -355,21 +355,21 @@ class Tree(LinkTree):
 
     @property
     def is_length(self) -> tuple[bool, ...]:
-        """Which joint coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
+        """Mask of joint coordinates (n,) that are lengths (m, and efforts in N), as their joints slide."""
         return tuple(part.is_length for part in self.turns_and_slides)
 
     @property
     def is_linear_velocity(self) -> tuple[bool, ...]:
-        """Which velocities (nv,) are linear ones (m/s, and efforts in N)."""
+        """Mask of velocities (nv,) that are linear (m/s, and efforts in N)."""
         return tuple(unit == UNITS["qd"][True] for _, unit in self.columns("qd"))
 
     def for_velocities(self, values: FloatArray, others: float) -> FloatArray:
-        """Values (n,) of the joint coordinates, one for each velocity (nv,): those of joints with quaternions are alike."""
+        """Expand values (n,) of joint coordinates to velocities (nv,); joints with quaternions get a common value."""
         return np.concatenate([np.full(self.nv - self.n, others), values])
 
     @property
     def turns_and_slides(self) -> tuple[Joint, ...]:
-        """What each joint coordinate (n,) moves: a revolute or prismatic joint, say, or a part of one that has several."""
+        """Single-coordinate joint of each joint coordinate (n,): a revolute or prismatic joint, or a part of another."""
         return tuple(part for x in self.links if not x.mimic for part in x.joint_model.turns_and_slides)
 
     @property
@@ -390,17 +390,17 @@ class Tree(LinkTree):
 
     @property
     def qd_max(self) -> FloatArray:
-        """Greatest joint velocities (n,), rad/s or m/s, both ways; infinite where there are none."""
+        """Joint velocity limits (n,), rad/s or m/s, symmetric; infinite without a limit."""
         return frozen(greatest_rates(self.links, self.followers, self.n, "qd_max"))
 
     @property
     def qdd_max(self) -> FloatArray:
-        """Greatest joint accelerations (n,), rad/s2 or m/s2, both ways; infinite where there are none."""
+        """Joint acceleration limits (n,), rad/s2 or m/s2, symmetric; infinite without a limit."""
         return frozen(greatest_rates(self.links, self.followers, self.n, "qdd_max"))
 
     @property
     def tau_max(self) -> FloatArray:
-        """Greatest joint efforts (n,), N m or N, both ways; infinite where there are none."""
+        """Joint effort limits (n,), N m or N, symmetric; infinite without a limit."""
         return frozen(greatest_efforts(self.links, self.n))
 
     @property
@@ -429,7 +429,7 @@ class Tree(LinkTree):
         return (self.tool_index, self.tool) if link == TOOL else (self.link_index(link), np.eye(4))
 
     def frame_name(self, link: int | str) -> str:
-        """What a sentence calls a frame: ``the tool``, or ``link 'elbow'``."""
+        """Name of a frame in a sentence: ``the tool``, or ``link 'elbow'``."""
         return "the tool" if link == TOOL else f"link {self.link_names[self.link_index(link)]!r}"
 
     def path(self, link: int | str) -> tuple[int, ...]:
@@ -601,7 +601,7 @@ AnyTree = TypeVar("AnyTree", bound=Tree)
 
 
 def unshared(tree: AnyTree) -> AnyTree:
-    """The same mechanism without what `memo` keeps: for a thread that must wait for no other."""
+    """Copy the mechanism without the cache of `memo`, for a thread that must not wait for others."""
     result = object.__new__(type(tree))
     result._hold({name: getattr(tree, name) for name in Tree.__annotations__})
     return result
@@ -635,7 +635,7 @@ def _names_of_columns(link: Link) -> set[str]:
 
 
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
-    """Whether the base floats; its coordinates take some names away from the links, and theirs from each other."""
+    """True if the base floats; report names reserved by its coordinates, and repeated ones."""
     result = check.flag("floating", floating)
     taken = dict.fromkeys((*BASE_COORDINATES, *BASE_SPEEDS), "a coordinate of the floating base") if result else {}
     columns = [(link, _names_of_columns(link)) for link in links]

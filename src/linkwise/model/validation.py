@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 from linkwise.spatial.validation import real, real_or_empty, unreadable
 
-#: The largest constant angle that is taken, rad: a turn, and what rounding to three places adds.
+#: The largest accepted constant angle, rad: a full turn, plus rounding to three places.
 TURN = 2.0 * math.pi + 1e-3
 
 #: The largest magnitude of a number of a model; products of a few such numbers (G^2 Jm, m r^2) are finite still.
@@ -30,17 +30,17 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Names of the fields of a dataclass, looked up once."""
+    """Names of the fields of a dataclass, cached."""
     if kind not in _FIELDS:
         _FIELDS[kind] = tuple(field.name for field in fields(kind))
     return _FIELDS[kind]
 
 
 class Record:
-    """Frozen data of a model, made by keyword from its fields; equal, hashable and picklable by them."""
+    """Immutable model data, built by keyword from its fields; equality, hash and pickle go by them."""
 
     def _assign(self, values: Mapping[str, object]) -> None:
-        """Give the fields their values, once."""
+        """Set the fields, once."""
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
@@ -81,7 +81,7 @@ def _rebuilt(kind: type[Record], values: dict[str, Any]) -> Record:
 
 
 class Checker:
-    """Gathers the problems of one item; `finish` raises them all at once."""
+    """Collects the problems of one item; `finish` raises them all at once."""
 
     def __init__(self, item: str) -> None:
         self.item = item
@@ -142,11 +142,11 @@ class Checker:
         return result
 
     def vector(self, field: str, value: Any, size: int = 3) -> FloatArray:
-        """A finite vector of the given size, read-only; elements may be expressions."""
+        """Read-only finite vector of the given size; elements may be expressions."""
         return self.finite(field, value, (size,), f"{size} finite numbers")
 
     def finite(self, field: str, value: Any, shape: tuple[int, ...], expected: str, *, most: float = LARGEST) -> FloatArray:
-        """A finite array of the given shape, elements of magnitude ``most`` at most: a read-only copy, or zeros.
+        """Read-only finite array of the given shape, elements of magnitude ``most`` at most; zeros after a report.
 
         With expressions among the elements it is an array of objects.
         """
@@ -168,7 +168,7 @@ class Checker:
         return frozen(result)
 
     def direction(self, field: str, value: Any) -> FloatArray:
-        """A unit vector (3,), read-only, along the given one; along z where that is none."""
+        """Read-only unit vector (3,) along the given one; along z after a report."""
         known = len(self.problems)
         vector = self.finite(field, value, (3,), "3 finite numbers", most=math.inf)
         if vector.dtype == object:
@@ -182,7 +182,7 @@ class Checker:
         return vector if abs(length - 1.0) <= UNIT_SLACK else frozen(np.asarray(vector / length))
 
     def rigid(self, field: str, value: Any) -> FloatArray:
-        """A rigid transform (4, 4), read-only; None stands for the identity."""
+        """Read-only rigid transform (4, 4); None means the identity."""
         if value is None:
             return frozen(np.eye(4))
         expected = "a rigid transform (4, 4): orthonormal right-handed rotation, last row 0 0 0 1"
@@ -205,7 +205,7 @@ class Checker:
         return 0.0
 
     def one_of_each_name(self, parameters: Sequence[Expr]) -> dict[Expr, Expr]:
-        """What to put in for symbols so that each name is one symbol; reports SymPy symbols that share a name."""
+        """Replacements that make symbols of one name identical; reports SymPy symbols that share a name."""
         replacements, conflicts = united(parameters)
         for name, symbols in conflicts.items():
             from linkwise.extras import sympy_module
@@ -241,7 +241,7 @@ class Checker:
             self.problems.append(Problem(item, field, name, choices(names)))
 
     def choice(self, field: str, value: Any, allowed: Iterable[str]) -> str:
-        """One of the allowed words."""
+        """One of the allowed keywords."""
         names = tuple(allowed)
         if not isinstance(value, str) or value not in names:
             self.report(field, value, choices(names))
@@ -249,7 +249,7 @@ class Checker:
         return value
 
 
-#: Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept.
+#: Validates the value of a field, reports its errors, and returns it in the stored form.
 Read = Callable[[Checker, str, Any], Any]
 
 
@@ -259,7 +259,7 @@ def unset_or(read: Read) -> Read:
 
 
 class CheckedRecord(Record):
-    """A record whose fields are read as their annotations say, ``Annotated[type, read]``, then checked together."""
+    """A record whose fields are read by their annotations, ``Annotated[type, read]``, then checked together."""
 
     _word: ClassVar[str]
     _reads: ClassVar[dict[str, Read]]
@@ -277,21 +277,21 @@ class CheckedRecord(Record):
 
     @property
     def _item(self) -> str:
-        """What messages call it."""
+        """Name of the record in messages."""
         name = getattr(self, "name", None)
         return f"{self._word} {name!r}" if name else self._word
 
     def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
-        """Report fields that do not go with each other, given as they were and as they are kept."""
+        """Report inconsistent fields, from the arguments and the stored values."""
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether an element is a finite number, or an expression."""
+    """True if an element is a finite number, or an expression."""
     return not isinstance(value, float) or math.isfinite(value)
 
 
 def _is_rigid(t: Any) -> bool:
-    """Whether an array is a rigid transform; with expressions, whether it is one at three random points."""
+    """True if an array is a rigid transform; with expressions, if it is one at three random points."""
     if t.dtype != object:
         return is_rigid(t)
     symbols, rng = parameters_in([t]), np.random.default_rng(0)

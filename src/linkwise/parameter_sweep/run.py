@@ -26,7 +26,7 @@ from linkwise.parameter_sweep.sweep import Sweep
 
 
 def claim(path: Path, settings: Mapping[str, Any]) -> None:
-    """Note in a file what its folder is for; refuse a folder that is for something else.
+    """Record in a file the purpose of its folder; reject a folder with another purpose.
 
     Of several that come at once one makes the file, and the others read it.
 
@@ -91,7 +91,7 @@ def _is_new(path: Path, text: str) -> bool:
 
 @contextmanager
 def alone(path: Path) -> Generator[None]:
-    """Hold a file that is there, so that no other process does; the system lets go of it when this process ends.
+    """Lock an existing file against other processes; the system releases it when this process ends.
 
     Raises
     ------
@@ -102,20 +102,20 @@ def alone(path: Path) -> Generator[None]:
         try:
             held.enter_context(locked(file.fileno(), wait=False))
         except OSError as error:
-            if error.errno in {errno.EACCES, errno.EAGAIN}:  # (a file system that knows no locks has all of them free)
+            if error.errno in {errno.EACCES, errno.EAGAIN}:  # (a file system without locks reports all as free)
                 raise ArgumentError(
                     f"sweep: one is running in {path.parent} now; expected another folder, or to wait for its end"
                 ) from None
         yield
 
 
-#: Called with how many chunks are written, and how many there are.
+#: Callback with the numbers of written and of all chunks.
 Progress = Callable[[int, int], None]
 
-#: The file that says what the parts in a folder belong to; readers of Parquet pass over names that begin so.
+#: The file with the purpose of a folder's parts; readers of Parquet ignore names that begin with an underscore.
 SETTINGS = "_sweep.json"
 
-#: How often lost processes are replaced without a chunk in between; a chunk that ends its process does so again.
+#: Greatest number of replacements of lost processes without a finished chunk: some chunks always end their process.
 ATTEMPTS = 3
 
 

@@ -29,7 +29,7 @@ class Storage(ABC):
     suffix: ClassVar[str]
 
     def prepare(self, folder: Path, sweep: Sweep) -> None:  # noqa: B027  (most need nothing)
-        """Write what all chunks share, and check that the library is installed."""
+        """Write the data common to all chunks, and check that the library is installed."""
 
     @abstractmethod
     def content(self, sweep: Sweep, arrays: Arrays) -> bytes:
@@ -40,16 +40,16 @@ class Storage(ABC):
         write_bytes(self.path(folder, k), self.content(sweep, arrays))
 
     def path(self, folder: Path, k: int) -> Path:
-        """The file that is there if the chunk is written."""
+        """The file whose existence means that the chunk is complete."""
         return folder / f"part-{k:06d}.{self.suffix}"
 
     def written(self, folder: Path) -> set[int]:
-        """The chunks that are there."""
+        """The existing chunks."""
         parts = (re.fullmatch(rf"part-(\d+)\.{self.suffix}", path.name) for path in folder.iterdir())
         return {int(part[1]) for part in parts if part}
 
     def clear(self, folder: Path) -> None:
-        """Remove what processes left that ended while they wrote."""
+        """Remove unfinished files of terminated processes."""
         for path in folder.glob(f".part-*.{self.suffix}.*.part"):
             path.unlink(missing_ok=True)
 
@@ -89,7 +89,7 @@ class Npz(Storage):
 
 
 class Zarr(Storage):
-    """One array of all samples for each quantity, in ``results.zarr``; empty files tell which chunks are whole."""
+    """One array of all samples for each quantity, in ``results.zarr``; empty files mark complete chunks."""
 
     suffix = "done"
 
@@ -102,14 +102,14 @@ class Zarr(Storage):
                 group.create_array(name, **sizes, dtype="float64", fill_value=float("nan"))
 
     def write(self, folder: Path, sweep: Sweep, k: int, arrays: Arrays) -> None:
-        """Write the rows of a chunk, then that they are there."""
+        """Write the rows of a chunk, then its mark."""
         group, rows = self._group(folder), sweep.rows(k)
         for name, array in arrays.items():
             group[name][rows] = array
         super().write(folder, sweep, k, arrays)
 
     def content(self, sweep: Sweep, arrays: Arrays) -> bytes:
-        """Nothing."""
+        """Empty content."""
         return b""
 
     def _group(self, folder: Path) -> Any:

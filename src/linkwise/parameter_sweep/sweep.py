@@ -1,4 +1,4 @@
-"""What a sweep computes: an algorithm at random configurations of a mechanism whose parameters are random too."""
+"""Definition of a sweep: an algorithm at random configurations of a mechanism with random parameters."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Sweep:
 
     @property
     def chunks(self) -> int:
-        """How many chunks there are."""
+        """Number of chunks."""
         return ceil(self.samples / self.chunk)
 
     @property
@@ -123,7 +123,7 @@ class Sweep:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that the samples and results depend on, as plain data."""
+        """All data on which the samples and results depend, as plain data."""
         over = {name: list(ends) for name, ends in self.over.items()}
         same = {name: getattr(self, name) for name in ("algorithm", "samples", "chunk", "seed")}
         named = {"mechanism": self.mechanism.name, "digest": digest_of(self.mechanism)}

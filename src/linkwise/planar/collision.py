@@ -22,10 +22,10 @@ from linkwise.spatial.validation import real_or_empty
 
 BoolArray = NDArray[np.bool_]
 
-#: Two things: links by their index, then obstacles, counted on from the number of links.
+#: A pair: links by their index, then obstacles, counted on from the number of links.
 IndexPair = tuple[int, int]
 
-#: Configurations whose polygons are held at the same time.
+#: Configurations whose polygons are in memory at the same time.
 AT_ONCE = 16384
 
 Obstacles = Mapping[str, Any] | Sequence[Any]
@@ -39,7 +39,7 @@ def collides(
     pairs: Iterable[Any] | None = None,
     margin: float = 0.0,
 ) -> BoolArray:
-    """Whether a mechanism is in collision, with itself or with obstacles.
+    """True if a mechanism is in collision, with itself or with obstacles.
 
     A polygon is the closed area within its outline: what touches, or lies inside, is in collision. Whether two polygons
     meet is decided without rounding for the vertices as `Mechanism.place` gives them, which are rounded; so polygons that
@@ -175,7 +175,7 @@ def distance(
 
 @dataclass(frozen=True)
 class Check:
-    """What is checked: a mechanism, obstacles (m, 2) with their names, and pairs of links and obstacles."""
+    """Input of a collision check: a mechanism, obstacles (m, 2) with their names, and pairs of links and obstacles."""
 
     mechanism: PlanarTree
     obstacles: dict[str, FloatArray]
@@ -184,7 +184,7 @@ class Check:
 
     @classmethod
     def of(cls, mechanism: PlanarTree, obstacles: Obstacles, pairs: Iterable[Any] | None) -> Check:
-        """Read what the user gave."""
+        """Validate the user's arguments."""
         mechanism.require_numbers("a check of collisions")
         polygons = obstacle_polygons(obstacles)
         names = things(mechanism, polygons)
@@ -221,14 +221,14 @@ class Check:
                     yield part, k, polygon, other
 
     def meet(self, placed: list[list[PlacedPolygon]], pair: IndexPair, margin: float, asked: BoolArray) -> BoolArray:
-        """Whether any polygon of the one meets any of the other, in the configurations asked (N,); False elsewhere."""
+        """Mask (N,) of the `asked` configurations in which a polygon of one meets one of the other."""
         hits = np.zeros(asked.shape, dtype=bool)
         for polygon, other in product(placed[pair[0]], placed[pair[1]]):
             hits |= within(polygon, other, margin, asked & ~hits)
         return hits
 
     def each(self, q: FloatArray, margins: FloatArray) -> BoolArray:
-        """Which pairs meet (N, P) in the configurations (N, nq), each with its own margin (P,), m."""
+        """Mask (N, P) of meeting pairs in configurations (N, nq), each with its own margin (P,), m."""
         hits = np.zeros((len(q), len(self.pairs)), dtype=bool)
         for part, placed in self.placed(q):
             for k, pair in enumerate(self.pairs):
@@ -264,7 +264,7 @@ def things(mechanism: PlanarTree, obstacles: Iterable[str]) -> list[str]:
 
 
 def default_pairs(mechanism: PlanarTree, obstacles: int) -> list[IndexPair]:
-    """All pairs that can both come together and come apart.
+    """All pairs that can both touch and separate.
 
     Left out are links joined by a joint or a loop, links that are fixed to each other, links of one pin (they always meet
     there), and obstacles with what does not move.
@@ -314,7 +314,7 @@ def _index(links: int, names: Sequence[str], name: Any) -> int:
 
 
 def _bodies(mechanism: PlanarTree) -> list[int]:
-    """For each link the first of those fixed to each other to which it belongs, -1 for the ground."""
+    """First link of each group of fixed links, for each link; -1 for the ground."""
     bodies = list(range(len(mechanism.links)))
     for k in mechanism.order:
         if not mechanism.links[k].variables:
@@ -368,7 +368,7 @@ def library() -> Any:
 
 
 class PlacedPolygon:
-    """A polygon in N configurations, or one that stands still in all of them.
+    """A polygon in N configurations, or a constant one.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ class PlacedPolygon:
         self._shapes: Any = None
 
     def at(self, chosen: NDArray[np.intp]) -> Any:
-        """Return the library's shapes in the chosen configurations, or the one that stands still."""
+        """Return the library's shapes in the chosen configurations, or the constant one."""
         shapely = library()
         if self.still:
             if self._shapes is None:
@@ -412,7 +412,7 @@ def gap(polygon: PlacedPolygon, other: PlacedPolygon) -> FloatArray:
 
 
 def within(polygon: PlacedPolygon, other: PlacedPolygon, margin: float, asked: BoolArray) -> BoolArray:
-    """Whether two shapes are no farther apart than the margin, in the configurations asked (N,); False in the others.
+    """Mask (N,) of the `asked` configurations in which two shapes are within the margin.
 
     Without a margin it is decided without rounding, for the vertices as they are.
     """

@@ -24,13 +24,13 @@ from linkwise.plot.figure import colour, figure, legend, literal, shortened
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 
-#: Where the grid proves nothing; where a path collides.
+#: Undecided cells of the grid; collision of a path.
 UNSURE, CLASH = "#c9ccd1", "#b3261e"
 
 #: Up to this many pairs have colours of their own; beyond, those of one obstacle share one.
 MOST = 7
 
-#: All links in the workspace: colours are those of the regions beside it.
+#: Colour of all links in the workspace, without those of the regions beside it.
 BODY = "#7d8790"
 
 #: Configurations of a path that are drawn in the workspace.
@@ -41,7 +41,7 @@ TRACES = 7
 
 
 def _workspace(axes: Any, space: Any, route: FloatArray | None) -> None:
-    """Draw the mechanism where the path begins and ends and in between, or where the other joints are held."""
+    """Draw the mechanism at begin, end and intermediate points of the path, or at the fixed coordinates."""
     mechanism, obstacles = space.check.mechanism, space.check.obstacles
     shown_at = _inside(space)[None] if route is None else route
     low, high = bounds(mechanism, shown_at, obstacles)
@@ -62,7 +62,7 @@ def _workspace(axes: Any, space: Any, route: FloatArray | None) -> None:
 
 
 def _inside(space: Any) -> FloatArray:
-    """Where the other joints are held, with the two joints as near to that as their ranges let them."""
+    """Fixed coordinates, with the two varied joints as near to them as their ranges permit."""
     q = space.at.copy()
     for k, values in zip(space.joints, space.grid, strict=True):
         q[k] = np.clip(q[k], values[0], values[-1])
@@ -73,7 +73,7 @@ def _inside(space: Any) -> FloatArray:
 
 
 def _regions(axes: Any, space: Any) -> list[tuple[Any, str]]:
-    """Colour the grid's points, each with its cell; return what the legend says."""
+    """Colour the grid's points, each with its cell; return the entries of the legend."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
@@ -246,13 +246,14 @@ def _overlay(axes: Any, space: Any, route: FloatArray) -> list[tuple[Any, str]]:
 
 TURN = 2.0 * math.pi
 
-#: Of a placed corner, in parts of the farthest one from the origin and per radian: a dozen products and sums, with room.
+#: Rounding error of a placed corner, relative to the farthest one from the origin and per radian: a dozen operations, with a
+#: margin.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfigurationSpace:
-    """Configurations of two joints on a grid, the others held; made by `configuration_space`.
+    """Configurations of two joints on a grid, the others fixed; created by `configuration_space`.
 
     Attributes
     ----------
@@ -303,7 +304,7 @@ class ConfigurationSpace:
 
     @cached_property
     def occupied(self) -> BoolArray:
-        """Which configurations (n, m) are in collision."""
+        """Mask (n, m) of configurations in collision."""
         return np.asarray(self.by_pair.any(axis=-1))
 
     @cached_property
@@ -401,7 +402,7 @@ def configuration_space(
     pairs: Iterable[Any] | None = None,
     margin: float = 0.0,
 ) -> ConfigurationSpace:
-    """Find which configurations of two joints are in collision, on a grid, the other joints held.
+    """Find the configurations of two joints in collision, on a grid, with the other joints fixed.
 
     A grid sees only its own points. Within half a step h/2 of one, a point at the distance r from a turning joint moves by
     at most r h/2, one on a sliding joint by h/2; the sum over both joints bounds how much nearer two polygons can come.
@@ -470,7 +471,7 @@ def configuration_space(
 
 
 def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
-    """Read where the other joints are held (nq,)."""
+    """Read the fixed coordinates (nq,)."""
     mechanism = check.mechanism
     least, most = mechanism.limits.T
     if at is None:
@@ -541,7 +542,7 @@ def _counts(points: Any) -> tuple[int, int]:
 
 
 def movements(check: Check, steps: Mapping[int, float], corners: FloatArray) -> FloatArray:
-    """Bound how much nearer the two polygons of each pair can come, as they are computed.
+    """Bound the decrease of each pair's computed distance over a grid step.
 
     A coordinate that moves one of the two and not the other changes their distance by at most its step times the
     greatest distance of a point of the moved link from the joint where it turns, and by its step where it slides. One
@@ -570,7 +571,7 @@ def movements(check: Check, steps: Mapping[int, float], corners: FloatArray) -> 
 
 
 def _rounding(check: Check, corners: FloatArray) -> float:
-    """By how much the distance of two placed polygons may be off, m."""
+    """Rounding error of the distance of two placed polygons, m."""
     mechanism = check.mechanism
     offsets = sum(_offset(mechanism, k, parent, corners) for k, parent in enumerate(mechanism.parents))
     beyond = max((float(np.abs(polygon).max()) for polygon in check.obstacles.values()), default=0.0)
@@ -580,7 +581,7 @@ def _rounding(check: Check, corners: FloatArray) -> float:
 
 
 def _reaches(mechanism: PlanarTree, coordinate: int, corners: FloatArray) -> dict[int, float]:
-    """For each link that a coordinate moves, how far a point of it moves at most for one unit of the coordinate."""
+    """Greatest displacement of a point of each link per unit of the coordinate that moves it."""
     owner = mechanism.owner[coordinate]
     away = {owner: 0.0}  # bounds of the distances of the links' origins from that of the joint
     for k in mechanism.order:

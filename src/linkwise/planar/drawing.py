@@ -102,7 +102,7 @@ def draw(
 
 
 def settled(picture: Any, into: Any) -> Any:
-    """Return a figure of our own with its layout done once: the first one is of axes that have not their shape yet."""
+    """Lay out our own figure once: the first layout is of axes without their final shape."""
     if into is None:
         picture.get_layout_engine().execute(picture)
     return picture
@@ -217,7 +217,7 @@ def link_primitives(mechanism: PlanarTree, k: int, fill: str | None = None) -> I
 
 
 def ground_primitives(mechanism: PlanarTree) -> Iterator[Primitive]:
-    """The ground on which joints stand, where their other side is not drawn itself."""
+    """Yield the ground symbols of joints whose other side is not drawn itself."""
     for k, link in enumerate(mechanism.links):
         if mechanism.parents[k] >= 0 or link.joint == "free" or (link.joint == "fixed" and link.polygons):
             continue
@@ -236,12 +236,12 @@ def loop_primitives(mechanism: PlanarTree) -> Iterator[Primitive]:
 
 
 def _turned(link: Link) -> FloatArray:
-    """The frame (4, 4), in that of a link, whose x axis is that along which its joint slides."""
+    """Frame (4, 4) relative to a link whose x axis is the sliding direction of its joint."""
     return transform(rotation_z(-float(link.theta) if link.joint == "prismatic" else 0.0).astype(float))
 
 
 def grounded(mechanism: PlanarTree, k: int) -> bool:
-    """Whether a link is fixed to the ground."""
+    """True if a link is fixed to the ground."""
     return not any(mechanism.links[part].variables for part in mechanism.path(k))
 
 

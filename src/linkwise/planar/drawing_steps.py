@@ -1,4 +1,4 @@
-"""Pictures of the textbook: a link on its parent with the dimensions between, and a chain put together step by step."""
+"""Textbook pictures: a link on its parent with dimensions, and a chain assembled step by step."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def draw_pair(
 
 
 def draw_joints(*, into: Any = None) -> Any:
-    """Draw the two ways in which a pair of planar links can be joined: one turns on the other, or slides along it.
+    """Draw both kinds of planar joints: revolute and prismatic.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def draw_joints(*, into: Any = None) -> Any:
 
 
 def _place(into: Any) -> tuple[Any, Any]:
-    """The figure and the axes to draw into: a new figure, the one that is given, or that of the given axes."""
+    """Figure and axes to draw into: new ones, the given figure, or the given axes."""
     if into is not None and hasattr(into, "add_patch"):
         return into.figure, into
     picture = figure(5.6, 3.8) if into is None else into
@@ -154,7 +154,7 @@ def _middle(points: FloatArray) -> FloatArray:
 def _dimensions(
     axes: Any, link: Link, T_parent_link: FloatArray, numbers: tuple[int, int], size: float, low: float
 ) -> FloatArray:
-    """Draw the distance a, the angle theta and, where the joint stands at an angle on its parent, phi; return points."""
+    """Draw the distance a, the angle theta and, if the joint is rotated on its parent, phi; return points."""
     x, y, phi = (float(value) for value in link.at)
     start, at = np.array([x, y]), T_parent_link[:2, 2]
     theta = math.remainder(math.atan2(T_parent_link[1, 0], T_parent_link[0, 0]) - phi, 2.0 * math.pi)
@@ -177,7 +177,7 @@ def _dimensions(
 
 
 def draw_steps(mechanism: PlanarTree, configuration: Any, link: int | str = -1, *, into: Any = None) -> Any:
-    """Draw how a chain is put together, one transform after another.
+    """Draw the assembly of a chain, one transform after another.
 
     The first panel shows the last link's model in its own body frame. Each T_i then takes what is there to the frame of the
     parent, where the parent's model waits in its initial place; the first transform, T_1, takes the chain to the world
@@ -236,7 +236,7 @@ def draw_steps(mechanism: PlanarTree, configuration: Any, link: int | str = -1, 
 
 
 def _steps(transforms: FloatArray, chain: list[int]) -> list[dict[int, FloatArray]]:
-    """For each panel, where the links are that it shows: the pose (3, 3) of each in the frame of the panel."""
+    """Poses (3, 3) of the links of each panel, in the frame of the panel."""
     placed: dict[int, FloatArray] = {chain[-1]: np.eye(3)}
     panels = [placed]
     for k, parent in zip(reversed(chain), [*reversed(chain[:-1]), None], strict=True):
@@ -256,7 +256,7 @@ def _title(chain: list[int], number: int) -> str:
 
 
 def _motion(T_parent_link: FloatArray) -> str:
-    """What a transform does, in the order in which it does it."""
+    """Describe a transform, in order of its parts."""
     angle = round(math.degrees(math.atan2(T_parent_link[1, 0], T_parent_link[0, 0])), 1)
     x, y = T_parent_link[:2, 2].round(3) + 0.0
     shift = f"shift by ({x:g}, {y:g}) m" if y else f"shift by {x:g} m"
@@ -270,7 +270,7 @@ def _corners(mechanism: PlanarTree, k: int, pose: FloatArray) -> FloatArray:
 
 
 def _view(mechanism: PlanarTree, placed: dict[int, FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Corners of what a panel shows."""
+    """Corners of a panel's view."""
     points = np.concatenate([np.zeros((1, 2)), *(_corners(mechanism, k, pose) for k, pose in placed.items())])
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.2 * (float((high - low).max()) or 1.0)

@@ -13,15 +13,15 @@ from linkwise.spatial.scalar import FloatArray
 
 INK, GROUND, OBSTACLE = "#222222", "#8a8f94", "#5f6b6d"
 
-#: Colours of the x and the y axis of a frame; their labels tell them apart too.
+#: Colours of the x and the y axis of a frame; their labels distinguish them too.
 X, Y = "#b3261e", "#1b7f3b"
 
-#: What lies on top of what.
+#: Drawing order.
 BELOW, BODY, JOINT, FRAME, WORDS = 1.0, 2.0, 4.0, 5.0, 7.0
 
 
 def body(axes: Any, polygon: FloatArray, fill: Any, *, hatched: bool = False, faint: bool = False) -> None:
-    """Fill a polygon (m, 2), with a thin outline; what never moves is hatched, what is only a trace is faint."""
+    """Fill a polygon (m, 2), with a thin outline; fixed bodies are hatched, traces are faint."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 

@@ -85,7 +85,7 @@ def from_spatial(mechanism: SpatialMechanism, polygons: Mapping[str, npt.ArrayLi
 
 
 class _Flattening:
-    """Every frame of a mechanism, its coordinates 0, as seen in the plane; links and loops made from that."""
+    """Planar projection of every frame of a mechanism at zero coordinates; source of its links and loops."""
 
     def __init__(self, mechanism: SpatialMechanism) -> None:
         self.mechanism = mechanism
@@ -137,7 +137,7 @@ class _Flattening:
         return {**self._simplest(start[:2, 3], angle_of(start), 0.0), "theta": link.offset}
 
     def _simplest(self, at: FloatArray, phi: float, a: float) -> dict[str, Any]:
-        """The text's own form where the joint is on the parent's x axis; else where it stands in general."""
+        """The text's own form if the joint is on the parent's x axis; else the general one."""
         x, y = self._point(at)
         phi = _swept(phi, DUST)
         return {"a": x + a} if y == 0.0 and phi == 0.0 else {"a": a, "at": (x, y, phi)}
@@ -181,7 +181,7 @@ def _swept(value: float, dust: float) -> float:
 
 
 def _check_kinds(mechanism: SpatialMechanism) -> None:
-    """Refuse what a planar mechanism has no word for."""
+    """Reject features that a planar mechanism cannot represent."""
     problems = []
     for link in mechanism.links:
         if link.joint not in JOINTS:
@@ -212,7 +212,7 @@ def _freed(links: list[Link]) -> list[Link]:
 
 
 def _is_free(three: list[Link]) -> bool:
-    """Whether three links slide along x, along y and turn, by the names that `spatial` gives, without mass in between."""
+    """True if three links slide along x, along y and rotate, by the names of `spatial`, without mass in between."""
     if len(three) < 3 or [link.joint for link in three] != ["prismatic", "prismatic", "revolute"]:
         return False
     x, y, body = three
@@ -240,7 +240,7 @@ def _shapes(mechanism: Mechanism, polygons: Any) -> dict[str, Any]:
 
 
 def plane_of(mechanism: SpatialMechanism, joints: Sequence[FloatArray]) -> FloatArray:
-    """The frame (4, 4) at the world's origin whose z axis is the plane's normal.
+    """Frame (4, 4) at the world's origin whose z axis is the plane's normal.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def flattened(pose: FloatArray) -> FloatArray:
     seen = next(k for k in range(3) if np.hypot(*pose[:2, k]) > 0.5)
     x, y = pose[:2, seen] / np.hypot(*pose[:2, seen])
     if pose[2, 2] > 0.5 and seen == 0 and abs(pose[2, 0]) < FLAT:
-        x, y = pose[0, 0], pose[1, 0]  # (as it stands: a right angle in a table stays one)
+        x, y = pose[0, 0], pose[1, 0]  # (unchanged: a right angle in a table stays one)
     turned = np.array([[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]])
     return transform(turned, [pose[0, 3], pose[1, 3], 0.0])
 
@@ -280,7 +280,7 @@ def angle_of(pose: FloatArray) -> float:
 
 
 def _axes(normal: FloatArray) -> FloatArray:
-    """The rotation (3, 3) whose z is the normal and whose x is the world's x, seen in the plane, or its y."""
+    """Rotation (3, 3) whose z is the normal and whose x is the world's x, projected to the plane, or its y."""
     near = np.round(normal)
     z = near if np.linalg.norm(normal - near) <= FLAT else normal
     start = np.eye(3)[0 if abs(z[0]) < 1.0 - FLAT else 1]
@@ -290,7 +290,7 @@ def _axes(normal: FloatArray) -> FloatArray:
 
 
 def _normals(axes: list[FloatArray]) -> Iterator[FloatArray]:
-    """What may be the normal of a plane with these directions in it: z, y or x of the world, else what is across two."""
+    """Yield candidates for the normal of a plane with these directions: z, y or x of the world, else a cross product."""
     for candidate in np.eye(3)[::-1]:
         if all(abs(axis @ candidate) <= FLAT for axis in axes):
             yield candidate

@@ -23,7 +23,7 @@ from linkwise.planar.transforms import evaluated, place_polygons, transforms
 from linkwise.planar.tree import Link, PlanarTree, number_text, parent_name, point_text
 from linkwise.spatial.scalar import Array
 
-#: What is smaller in a matrix of numbers is written as zero.
+#: Elements of a numeric matrix below this are printed as zero.
 ROUNDING = 1e-15
 
 
@@ -43,7 +43,7 @@ def _matrices(mechanism: PlanarTree, q: npt.ArrayLike | None, constants: bool) -
 
 
 def _written_in(mechanism: PlanarTree, constants: bool) -> tuple[Array, PlanarTree]:
-    """The text's symbols for the coordinates (nq,), and the mechanism with symbols for its constants where asked for.
+    """The text's symbols for the coordinates (nq,), and the mechanism with symbols for its constants if requested.
 
     Raises
     ------
@@ -212,7 +212,7 @@ class Mechanism(PlanarTree):
         return place_polygons(self, configuration)
 
     def gaps(self, configuration: npt.ArrayLike) -> Array:
-        """How far the loops are open (..., loops, 3): x, y (m) from the first point to the second in the world.
+        """Closure errors of the loops (..., loops, 3): x, y (m) from the first point to the second in the world.
 
         The third is the sine of the angle that a rigid connection is off by, 0 for a pin.
         """

@@ -1,4 +1,4 @@
-"""Polygons: those of links and of obstacles, checked, and the two bars that drawings of mechanisms are made of."""
+"""Polygons: those of links and of obstacles, validated, and the two default shapes of drawn mechanisms."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _size(check: Checker, length: Any, width: Any, positive: bool = False) -> tu
 
 
 def given_polygons(check: Checker, field: str, polygons: Any) -> tuple[FloatArray, ...]:
-    """The polygons of a link, read-only copies: one or several were given; nothing after a report."""
+    """Read-only copies of one or several polygons of a link; empty after a report."""
     if polygons is None:
         return ()
     if real_or_empty(polygons).ndim == 2:
@@ -150,7 +150,7 @@ def _obstacle(name: str, polygon: Any) -> FloatArray:
 
 
 def _checked(check: Checker, field: str, polygon: Any) -> FloatArray | None:
-    """One polygon, or None after a report of what is wrong with it."""
+    """One polygon, or None after a report of its errors."""
     points, wrong = _read(polygon, EXPECTED)
     if wrong:
         check.report(field, polygon, wrong)
@@ -159,7 +159,7 @@ def _checked(check: Checker, field: str, polygon: Any) -> FloatArray | None:
 
 
 def _read(polygon: Any, expected: str) -> tuple[FloatArray, str]:
-    """A polygon, as a copy whose zeros have no sign, and what it should be and is not."""
+    """A copy of a polygon without negative zeros, and the unmet requirement."""
     points = real_or_empty(polygon)
     if points.ndim != 2 or points.shape[1] != 2:
         return np.empty((0, 2)), expected
@@ -167,7 +167,7 @@ def _read(polygon: Any, expected: str) -> tuple[FloatArray, str]:
 
 
 def _fault(points: FloatArray) -> str:
-    """What a polygon should be and is not; nothing where all is well."""
+    """Unmet requirement of a polygon; empty for a valid one."""
     if not np.isfinite(points).all():
         k = int(np.argwhere(~np.isfinite(points))[0, 0])
         return f"finite numbers; point {k} is {shown(points[k].tolist())}"
@@ -188,7 +188,7 @@ def _fault(points: FloatArray) -> str:
 
 
 def _crossing(start: FloatArray, end: FloatArray) -> tuple[int, int] | None:
-    """Two edges, from point i and from point j, that share more than the corner of neighbours; none in most polygons."""
+    """Two edges, from point i and from point j, that share more than a common corner; none in most polygons."""
     count = len(start)
     edge, following = end - start, np.roll(end - start, -1, axis=0)
     folds = (edge[:, 0] * following[:, 1] == edge[:, 1] * following[:, 0]) & ((edge * following).sum(axis=1) < 0)
@@ -207,7 +207,7 @@ def _crossing(start: FloatArray, end: FloatArray) -> tuple[int, int] | None:
 
 
 def _meet(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> Any:
-    """Whether segments a b have a point in common with segments c d, by the sides of their ends."""
+    """True if segments a b and c d intersect, by the sides of their ends."""
     c_side, d_side = _side(a, b, c), _side(a, b, d)
     a_side, b_side = _side(c, d, a), _side(c, d, b)
     proper = (c_side * d_side < 0) & (a_side * b_side < 0)
@@ -222,5 +222,5 @@ def _side(a: FloatArray, b: FloatArray, p: FloatArray) -> Any:
 
 
 def _within(a: FloatArray, b: FloatArray, p: FloatArray) -> Any:
-    """Whether p is in the box around a and b."""
+    """True if p is in the bounding box of a and b."""
     return ((np.minimum(a, b) <= p) & (p <= np.maximum(a, b))).all(axis=-1)

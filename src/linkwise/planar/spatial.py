@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
 
 
-#: What the closures of the plane are in space.
+#: Planar closures in space.
 _KINDS = {"revolute": "hinge", "fixed": "full"}
 
-#: Up to here loops count as closed: gaps over the size of the mechanism, and the sine of an angle.
-#:
-#: The solver closes them to 1e-12 of the longest offset; the poses are computed another way here, and a few dozen
-#: roundings of 2e-16 of the size of the mechanism, with the offset shorter than that size, stay far within the factor of
-#: ten.
+#: Tolerance of closed loops: gaps over the size of the mechanism, and the sine of an angle.  The solver closes them to 1e-12
+#: of the longest offset; the poses are computed another way here, and a few dozen roundings of 2e-16 of the size of the
+#: mechanism, with the offset shorter than that size, stay far within the factor of ten.
 CLOSED = 1e-11
 
 
@@ -134,7 +132,7 @@ def _gravity(mechanism: PlanarTree, gravity: npt.ArrayLike | None) -> tuple[floa
 
 
 def close(mechanism: PlanarTree, configuration: npt.ArrayLike, driven: str | Sequence[str] | None = None) -> FloatArray:
-    """Find a configuration near the one given at which all loops are closed.
+    """Find a configuration near the given one at which all loops are closed.
 
     Parameters
     ----------
@@ -207,12 +205,12 @@ def _refuse(mechanism: PlanarTree, q: FloatArray, solution: Any) -> None:
         where, value, why = "", q, solution.explain()
     pairs = zip(mechanism.coordinate_names, value.tolist(), strict=True)
     values = ", ".join(f"{name} {number:.6g}" for name, number in pairs)
-    reason = why.partition(": q is")[0]  # (which says where that would be)
+    reason = why.partition(": q is")[0]  # (the position is appended)
     raise ArgumentError(f"configuration{where} of {mechanism.name!r}, {values}, was not closed: {reason}")
 
 
 def _check_closed(mechanism: PlanarTree, q: FloatArray) -> None:
-    """Look once more, by the planar poses, whether the loops are closed."""
+    """Check the closure of the loops independently, by the planar poses."""
     gaps = np.abs(evaluated(mechanism, "gaps", q))
     points = np.array([point for loop in mechanism.loops for point in (loop.first_point, loop.second_point)])
     away = np.abs(evaluated(mechanism, "poses", q)[..., :2, 2]).max(axis=(-1, -2))
@@ -225,7 +223,7 @@ def _check_closed(mechanism: PlanarTree, q: FloatArray) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Freedoms:
-    """How many degrees of freedom a planar mechanism has, by counting and by rank.
+    """Degrees of freedom of a planar mechanism, by counting and by rank.
 
     The count gives every body 3 and takes away 2 for each revolute or prismatic joint (S. M. LaValle, *Planning
     Algorithms*, 2006, section 3.3) and 3 for a fixed one. It takes every equation of a loop to be worth a degree of freedom,
@@ -274,7 +272,7 @@ class Freedoms:
 
 
 def freedoms(mechanism: PlanarTree, configuration: npt.ArrayLike | None = None) -> Freedoms:
-    """Count the degrees of freedom, say how, and check loops by the rank of their equations.
+    """Count the degrees of freedom, explain the count, and check loops by the rank of their equations.
 
     Parameters
     ----------
@@ -319,7 +317,7 @@ def freedoms(mechanism: PlanarTree, configuration: npt.ArrayLike | None = None) 
 
 
 def _by_rank(mechanism: PlanarTree, configuration: npt.ArrayLike | None, count: int) -> tuple[int | None, str]:
-    """The degrees of freedom by rank, and what they say about the count; or why there are none to tell."""
+    """Degrees of freedom by rank, and their comparison with the count; or the reason why there is no rank."""
     if mechanism.symbols:
         return None, "By rank: not known, for the mechanism has symbols."
     if configuration is not None:
@@ -340,7 +338,7 @@ def _by_rank(mechanism: PlanarTree, configuration: npt.ArrayLike | None, count: 
 
 
 def _compared(count: int, by_rank: int, where: str) -> str:
-    """What the rank says about the count."""
+    """Compare the rank with the count, in words."""
     sentence = f"By rank of the loop equations at {where}: {_degrees(by_rank)}"
     if by_rank == count:
         return f"{sentence} too."

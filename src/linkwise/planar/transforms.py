@@ -19,12 +19,12 @@ from linkwise.planar.tree import JOINTS, Link, PlanarTree
 from linkwise.spatial.scalar import Array, array, blank, cos_sin
 from linkwise.spatial.validation import readable, real
 
-#: x, y and the angle by which a frame stands in another.
+#: x, y and the angle of a frame in another.
 Step = tuple[Any, Any, Any]
 
 
 def step(link: Link, values: Sequence[Any] | Array) -> Step:
-    """Where a link's body frame is in that of its parent, x, y and the angle, at the values (k,) of its own coordinates.
+    """Pose of a link's body frame in that of its parent, x, y and the angle, at the values (k,) of its own coordinates.
 
     The turn by theta_i and the shift by a_{i-1} along x (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3), in a
     frame that stands at `Link.at` in the parent's.
@@ -59,7 +59,7 @@ def poses(mechanism: PlanarTree, q: Array) -> Array:
 
 
 def world_steps(mechanism: PlanarTree, q: Array) -> list[Step]:
-    """Where every body frame is in the world: x, y and the angle."""
+    """World poses of all body frames: x, y and the angle."""
     steps = _steps(mechanism, q)
     places: list[Step] = list(steps)
     for k in mechanism.order:
@@ -73,7 +73,7 @@ def world_steps(mechanism: PlanarTree, q: Array) -> list[Step]:
 
 
 def gaps(mechanism: PlanarTree, q: Array) -> Array:
-    """How far the loops are open (loops, 3), m, m and the sine of an angle.
+    """Closure errors of the loops (loops, 3), m, m and the sine of an angle.
 
     The second point as seen from the first, world axes, and how far the second body is turned from where a rigid connection
     has it, 0 for a pin.
@@ -140,7 +140,7 @@ FEW = 200
 
 
 def evaluated(mechanism: PlanarTree, name: str, configuration: npt.ArrayLike) -> Array:
-    """One of the functions of `linkwise.planar.transforms` at configurations (..., nq).
+    """Evaluate a function of `linkwise.planar.transforms` at configurations (..., nq).
 
     Where the symbols of the mechanism or of the configuration are SymPy's, the results are SymPy expressions in these.
 
@@ -194,13 +194,13 @@ def place_polygons(mechanism: PlanarTree, configuration: npt.ArrayLike) -> tuple
 
 
 def _shared_out(mechanism: PlanarTree, points: Array) -> tuple[tuple[Array, ...], ...]:
-    """All points (..., V, 2) as they belong to links and polygons."""
+    """Divide all points (..., V, 2) by links and polygons."""
     spans = mechanism.memo("planar.evaluation", "spans", lambda: _spans(mechanism))
     return tuple(tuple([points[..., span, :] for span in several]) for several in spans)
 
 
 def _spans(mechanism: PlanarTree) -> list[list[slice]]:
-    """Which points belong to which polygon of which link."""
+    """Slices of the points of each link's polygons."""
     ends = iter(accumulate(len(shape) for link in mechanism.links for shape in link.polygons))
     return [[slice((end := next(ends)) - len(shape), end) for shape in link.polygons] for link in mechanism.links]
 

@@ -40,7 +40,7 @@ class PlanarRecord(CheckedRecord):
         return type(self)(**self._with(changes, self._values(), f"a planar {self._word}"))
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
-        """The same with numbers, or other expressions, put in for symbols; checked again."""
+        """Replace symbols by numbers or other expressions and validate again."""
         return type(self)(**{field: substituted(value, numbers) for field, value in self._values().items()})
 
 
@@ -58,7 +58,7 @@ def point_text(point: Any) -> str:
 #: lengths, m.
 JOINTS: dict[str, tuple[str, ...]] = {"revolute": ("theta",), "prismatic": ("a",), "fixed": (), "free": ("x", "y", "theta")}
 
-#: What each kind of joint removes of the three degrees of freedom of a body.
+#: Degrees of freedom that each kind of joint removes from the three of a body.
 REMOVED = {
     "revolute": "removes 2 (the place of one point; the angle stays free)",
     "prismatic": "removes 2 (the angle, and one direction; the slide stays free)",
@@ -66,7 +66,7 @@ REMOVED = {
     "free": "removes nothing",
 }
 
-#: What stands in the place of a parent's name for the ground.
+#: Parent name of links on the ground.
 WORLD = "world"
 
 
@@ -173,12 +173,12 @@ class Link(PlanarRecord):
 
     @property
     def turns(self) -> tuple[bool, ...]:
-        """Whether each of its coordinates is an angle, rad (k,); the others are lengths, m."""
+        """Mask of its coordinates (k,) that are angles, rad; the others are lengths, m."""
         return tuple(field == "theta" for field in self.variables)
 
     @property
     def bounds(self) -> FloatArray:
-        """Least and greatest values of its coordinates (k, 2), infinite where there are none."""
+        """Limits of its coordinates (k, 2), infinite by default."""
         return np.tile([-np.inf, np.inf], (len(self.variables), 1)) if self.limits is None else self.limits.reshape(-1, 2)
 
     @property
@@ -342,12 +342,12 @@ class PlanarTree(LinkTree):
 
     @cached_property
     def turns(self) -> tuple[bool, ...]:
-        """Whether each coordinate is an angle, rad (nq,); the others are lengths, m."""
+        """Mask of coordinates (nq,) that are angles, rad; the others are lengths, m."""
         return tuple(turn for link in self.links for turn in link.turns)
 
     @cached_property
     def limits(self) -> FloatArray:
-        """Least and greatest coordinates (nq, 2), rad or m; infinite where there are none."""
+        """Coordinate limits (nq, 2), rad or m; infinite by default."""
         return frozen(np.concatenate([link.bounds for link in self.links]))
 
     def _find_parameters(self) -> tuple[Expr, ...]:

@@ -16,7 +16,7 @@ from linkwise.plot.figure import colour, figure, legend, literal, style
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 
-#: Units of what a turning and of what a sliding joint shows.
+#: Units of a rotational and of a translational joint.
 UNITS = {
     "position": ("rad", "m"),
     "velocity": ("rad/s", "m/s"),
@@ -35,11 +35,11 @@ MANIFOLD_UNITS = {
 #: Unit of the panels of an orientation, in which the curves are no x, y and z.
 TURN = "quaternion"
 
-#: What the legend calls the curves of a floating base, and of several joints with quaternions.
+#: Legend labels of a floating base, and of several joints with quaternions.
 BASE_LABELS = ("base x", "base y", "base z", "base w")
 AXIS_LABELS = ("x", "y", "z", "w")
 
-#: What the curves of an orientation are called, in the order of their columns.
+#: Labels of the curves of an orientation, in the order of their columns.
 QUATERNION = ("qw", "qx", "qy", "qz")
 
 #: Up to this many instants, each is marked.
@@ -126,7 +126,7 @@ def manifold_panels(
 
 
 def manifold_labels(joints: Sequence[ManifoldJoint]) -> tuple[str, ...]:
-    """What the legend calls their curves."""
+    """Legend labels of their curves."""
     return AXIS_LABELS if any(at.link >= 0 for at in joints) else BASE_LABELS
 
 
@@ -203,7 +203,7 @@ def trajectory(motion: Any, title: str = "") -> Any:
 
 
 def _something(rows: Sequence[Sequence[Curves]]) -> Sequence[Sequence[Curves]]:
-    """Leave out the rows that show no efforts but zero on a mechanism whose base floats, unless there is nothing else."""
+    """Drop rows without efforts other than zero on a mechanism with floating base, unless all are."""
     if not _floats(rows):
         return rows
     return [row for row in rows if not all(map(_is_nothing, row))] or rows[:1]
@@ -316,7 +316,7 @@ def _stripes(values: FloatArray, order: Sequence[int]) -> dict[int, Any]:
 
 
 def _no_exaggeration(axis: Any, values: FloatArray) -> None:
-    """Draw as constant what is constant but for rounding, and as zero what is nothing else."""
+    """Draw curves as constant that are constant up to rounding, and as zero those that are only rounding."""
     finite = values[np.isfinite(values)]
     if finite.size and np.abs(finite).max() < NOTHING:
         axis.set_ylim(-1.0, 1.0)

@@ -58,7 +58,7 @@ class Thinned:
         first = self.rows // self.stretch
         starts = np.flatnonzero(np.diff(rows // self.stretch, prepend=-1))
         new = _Stretches.cut(rows, t, values, starts)
-        if len(self._kept.first) > first:  # the stretch begun before goes on
+        if len(self._kept.first) > first:  # the interval begun before continues
             begun = _Stretches(*(part[-1:] for part in self._kept.parts))
             joint = begun.joined(_Stretches(*(part[:1] for part in new.parts))).merged(np.array([0]))
             new = joint.joined(_Stretches(*(part[1:] for part in new.parts)))

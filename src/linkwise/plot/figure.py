@@ -20,7 +20,7 @@ DPI = 120
 
 
 def figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Any:
-    """Make an empty figure, width and height in inches, known to no global state; a notebook shows it by itself.
+    """Make an empty figure, width and height in inches, outside global state; a notebook shows it directly.
 
     Without a layout, where all places are set, matplotlib draws it once to save it, not twice.
 

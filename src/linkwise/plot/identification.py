@@ -1,4 +1,4 @@
-"""The picture of an identification: measured efforts, what was identified predicts, and the difference."""
+"""Figure of an identification: measured efforts, prediction, and difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which limit binds where in a time-optimal motion: speed along the path, and the share of each limit that is taken."""
+"""Active limits of a time-optimal motion: velocity along the path, and the used share of each limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.plot.figure import colour, figure, legend, literal, style
 
-#: Limits of which less than this share is taken throughout have no curve.
+#: Limits of which less than this share is used throughout have no curve.
 NOTICED = 0.5
 
 

@@ -13,6 +13,6 @@ class NotebookFigure(Figure):
     """A figure with the picture of itself that notebooks ask for."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        """Return the picture, and how large it is shown: at 96 pixels an inch, whatever the resolution."""
+        """Return the picture, and its displayed size: at 96 pixels an inch, for any resolution."""
         width, height = self.get_size_inches()
         return rendered(self, "png"), {"width": round(96 * width), "height": round(96 * height)}

@@ -14,13 +14,13 @@ from linkwise.expr.node import Expr
 from linkwise.expr.symbols import symbols
 from linkwise.robo.robot import KINDS
 
-#: How deep brackets and powers may be nested.
+#: Greatest nesting of brackets and powers.
 DEEPEST = 50
 
-#: How many values a list may have, counted with those of the lists in it: names may stand in it for long lists.
+#: Greatest number of values in a list, including nested lists: names may mean long lists.
 LARGEST = 100_000
 
-#: Of a power of an expression, which becomes products.
+#: Greatest power of an expression, which becomes products.
 GREATEST_EXPONENT = 64
 
 _TOKEN = re.compile(
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"\(\*|\*\)")
 
-#: An exponent of other languages, directly after a number: Mathematica multiplies the number by what the letter names.
+#: An exponent of other languages, directly after a number: Mathematica would multiply the number by the letter's symbol.
 _EXPONENT = re.compile(r"[eEdD]([+-]?[0-9]+)")
 
 _CONSTANTS = {"Pi": math.pi, "Degree": math.pi / 180.0, **{kind: kind for kind in KINDS}}
@@ -119,7 +119,7 @@ def _end_of_comment(text: str, place: int, line: int) -> int:
 
 
 class _Reader:
-    """Reads definitions one after the other, and keeps what is defined."""
+    """Reads definitions one after the other, and stores them."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens, self.place, self.depth, self.nesting = tokens, 0, 0, 0
@@ -130,7 +130,7 @@ class _Reader:
         self.items: dict[str, dict[int, list[Any]]] = {"Link": {}, "Motor": {}}
 
     def lists(self) -> tuple[list[list[Any]], list[list[Any]]]:
-        """All of the text."""
+        """Parse the whole text."""
         while self._skip("line", ";").kind != "end":
             self._definition()
         links, motors = (
@@ -342,15 +342,15 @@ def _diagonal(values: list[Any]) -> list[list[Any]]:
 
 
 def _raised(base: Any, exponent: Any) -> Any:
-    if isinstance(base, Expr) and not abs(exponent) <= GREATEST_EXPONENT:
-        return math.nan
-    return base**exponent if isinstance(base, Expr) else float(base) ** float(exponent)
+    if isinstance(base, Expr):
+        return base**exponent if abs(exponent) <= GREATEST_EXPONENT else math.nan
+    return math.pow(base, exponent) if base or exponent else math.nan
 
 
-#: How tightly a sign and a power bind, beside the operations of the table.
+#: Precedence of a sign and of a power, relative to the operations of the table.
 SIGN, POWER = 3, 4
 
-#: How tightly each binds, and what it computes.
+#: Precedence of each operation, and its function.
 _OPERATIONS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "+": (1, operator.add),
     "-": (1, operator.sub),

@@ -26,7 +26,7 @@ from linkwise.spatial.spatial_vectors import around
 from linkwise.spatial.transform import translation
 from linkwise.spatial.validation import choice, flag
 
-#: What a joint can be: the last letter is the axis of the link's frame that it turns about or slides along.
+#: Kinds of joints: the last letter is the axis of the link's frame about which it rotates or along which it slides.
 KINDS: tuple[str, ...] = (
     "Rotationalx",
     "Rotationaly",
@@ -47,7 +47,7 @@ class _Item(CheckedRecord):
         return f"{self._word} {self.number!r}"  # type: ignore[attr-defined]
 
     def to_list(self) -> list[Any]:
-        """The plain list, with the fields as they were given: symbols of SymPy as such."""
+        """Plain list, with the fields as they were given: symbols of SymPy as such."""
         return [_plain(value) for value in self._values().values()]
 
 
@@ -74,7 +74,7 @@ def _count(least: int) -> Read:
 
 
 def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> tuple[int, ...]:
-    """Numbers of links or motors, each once; 0 means none, alone or in a list."""
+    """Numbers of links or motors, without repetition; 0 means none, alone or in a list."""
     listed = (value,) if _is_count(value, 0) else value
     kind = "motors, or [] for none" if none else "links, or {0} for none"
     if isinstance(listed, (set, frozenset)) and all(_is_count(number, 0) for number in listed):
@@ -105,7 +105,7 @@ def _vector(check: Checker, field: str, value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Link(_Item):
-    """One link and the joint that carries it; the fields stand in the order of the list.
+    """One link and the joint that carries it; the fields have the order of the list.
 
     ``T_previous_link = Trans(l) Rot(axis, q + a)`` for a rotational joint, ``Trans(l) Trans((q + a) axis)`` for a
     translational one: the frame stands at the link's own joint, and does not turn but by joints.
@@ -165,13 +165,13 @@ class Link(_Item):
 
     @property
     def slides(self) -> bool:
-        """Whether the joint is translational."""
+        """True if the joint is translational."""
         return self.kind.startswith("Translational")
 
 
 @dataclass(frozen=True, eq=False)
 class Motor(_Item):
-    """One motor, a rotor that a link carries; the fields stand in the order of the list.
+    """One motor, a rotor that a link carries; the fields have the order of the list.
 
     Its frame stands at `l` on the carrying link, and the rotor turns there, about the axis letter of the joint that it
     drives, by ``G q + a``.
@@ -223,12 +223,12 @@ class Motor(_Item):
 
 Item = TypeVar("Item", Link, Motor)
 
-#: The fields that say nothing of what hangs where; what they all are in an item of which one is at fault.
+#: Fields unrelated to the topology, and their values in an item with an invalid one.
 _BLANKS: dict[str, Any] = {"mass": 0, "inertia": 0, "l": (0, 0, 0), "p": (0, 0, 0), "a": 0, "G": 1}
 
 
 def items(kind: type[Item], word: str, sequence: Any) -> tuple[list[Item], list[Problem], bool]:
-    """The items of a list, each made from a plain one where it is not made yet, and what is wrong with them.
+    """Items of a list, plain ones converted, and the problems.
 
     Also whether it is known all the same what hangs where: faulty masses and the like are zero then.
     """
@@ -258,12 +258,12 @@ def items(kind: type[Item], word: str, sequence: Any) -> tuple[list[Item], list[
 
 
 def disagreements(links: Sequence[Link], motors: Sequence[Motor]) -> list[Problem]:
-    """Every problem that no link and no motor has alone: numbers, the tree, and which motor is where."""
+    """Every problem of several links and motors: numbers, the tree, and places of motors."""
     return [*_numbering(links, motors), *_tree(links), *_mounting(links, motors)]
 
 
 def base_numbers(links: Sequence[Link]) -> tuple[int, int]:
-    """What names the base as a previous link: 0, and N + 1, its number in Rodriguez's count."""
+    """Numbers of the base as a previous link: 0, and N + 1, its number in Rodriguez's count."""
     return 0, len(links) + 1
 
 
@@ -341,13 +341,13 @@ def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Proble
             yield Problem(f"link {link.number}", "motors", list(link.motors), f"{expected} whose link is {link.number}")
 
 
-#: How rotors count: see `robot`.
+#: Treatment of rotors: see `robot`.
 ROTORS = ("bodies", "contained", "reduced")
 
-#: Where the vector l leads from: see `robot`.
+#: Origin of the vector l: see `robot`.
 PLACES = ("previous", "own")
 
-#: What a link's tensor is about.
+#: Reference point of a link's tensor.
 ABOUT = ("com", "joint")
 
 _FIELDS = {"rotor_inertia": "inertia", "com": "p", "gear_ratio": "G"}
@@ -483,7 +483,7 @@ def to_mechanism(links: Any, motors: Any = (), **options: Any) -> Mechanism:
 
 
 def name_of(number: int) -> str:
-    """What the link of that number is called in the mechanism."""
+    """Name in the mechanism of the link with that number."""
     return f"link{number}"
 
 
@@ -499,7 +499,7 @@ def _body(link: Link, about: str, physical: bool, problems: list[Problem]) -> In
 
 
 def _joint(link: Link, links: Sequence[Link], l_from: str) -> tuple[float, float, float]:
-    """From the previous link's frame to the joint of this one."""
+    """Vector from the previous link's frame to the joint of this one."""
     if l_from == "previous":
         return link.l  # type: ignore[no-any-return]
     return next((other.l for other in links if other.number == link.previous), (0.0, 0.0, 0.0))
@@ -531,7 +531,7 @@ def _rotors(
 def _carried(
     motors: Sequence[Motor], axes: dict[int, FloatArray], problems: list[Problem]
 ) -> Iterator[linkwise.model.motor.Motor]:
-    """Each motor as a body on its link."""
+    """Yield each motor as a body on its link."""
     for motor in motors:
         axis = axes[motor.driven_joint]
         turn = rotation_about(axis, motor.a)

@@ -1,4 +1,4 @@
-"""What Robo computes of a robot, by its names; each a line over the mechanism.
+"""Robo's computations on a robot, by its names; each is a line over the mechanism.
 
 Coordinates, speeds, accelerations and efforts stand in the order of the mechanism, from the base to the tips, which
 `Robot.numbers` gives: of six links that are numbered from the tip to the base the first number belongs to link 6.
@@ -66,7 +66,7 @@ def task(function: Callable[..., Result]) -> Callable[..., Result]:
 def _lists(
     name: str, robot: Sequence[Any], args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[Any, Any, tuple[Any, ...]]:
-    """Links, Motors, and the arguments after them; Motors by keyword is taken out of the options."""
+    """Links, Motors, and the arguments after them; Motors by keyword is removed from the options."""
     by_keyword = [option for option in _MOTORS if option in options]
     links, pair = robot, len(robot) == 2 and _is_list(robot[0], Link) and robot[0] and _is_list(robot[1], Motor)
     if pair:
@@ -85,7 +85,7 @@ def _lists(
 
 
 def _is_list(value: Any, kind: type) -> bool:
-    """Whether it is a list of items, and not of numbers as an item is."""
+    """True for a list of items, not for a list of numbers as an item is."""
     return isinstance(value, (list, tuple)) and all(isinstance(item, (kind, list, tuple)) for item in value)
 
 

@@ -25,13 +25,13 @@ from linkwise.spatial.transform import transform
 #: A direction this near to an axis is that axis.
 SAME = 1e-9
 
-#: What a rotation by right angles may have beside 0, 1 and -1 by rounding.
+#: Rounding of a rotation by right angles, apart from 0, 1 and -1.
 ROUNDED = 1e-15
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the frame of a link is put.
+    """New frame of a link.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Place:
 
 
 def places(mechanism: Mechanism, problems: list[Problem]) -> dict[int, Place]:
-    """The new frame of each link, by its index; a problem for each link whose axis can have no letter."""
+    """New frame of each link, by its index; a problem for each link whose axis cannot have a letter."""
     frames: dict[int, Place] = {}
     moved: dict[int, FloatArray] = {-1: np.eye(4)}
     for first, direction in _outward(mechanism, -1, np.eye(4)):
@@ -101,7 +101,7 @@ def _children(mechanism: Mechanism, k: int) -> list[int]:
 
 
 def _turn(mechanism: Mechanism, k: int, frame: FloatArray, letter: int) -> tuple[float, list[int]]:
-    """By how much to turn the frame of a revolute link about its own axis, so that all axes beyond it have letters.
+    """Rotation of a revolute link's frame about its own axis that gives letters to all axes beyond it.
 
     Also the links whose axes have none all the same: then there is no such turn.
     """
@@ -127,7 +127,7 @@ def _axis_problem(mechanism: Mechanism, k: int) -> Problem:
 
 
 def _rounded(moved: FloatArray) -> FloatArray:
-    """T_new_old from the new frame's own axes: where it turns by right angles, without what rounding left."""
+    """T_new_old from the new frame's own axes; exact for rotations by right angles."""
     rotation = array(moved[:3, :3])
     if has_symbols(rotation):
         return moved
@@ -234,7 +234,7 @@ def _motors(
 
 
 def _unsayable(mechanism: Mechanism) -> Iterator[Problem]:
-    """What no list can hold, apart from axes and motors."""
+    """Yield features that lists cannot represent, apart from axes and motors."""
     item = f"mechanism {mechanism.name!r}"
     if mechanism.floating:
         yield Problem(item, "floating", True, "a base that stands still")
@@ -248,7 +248,7 @@ def _unsayable(mechanism: Mechanism) -> Iterator[Problem]:
 
 
 def _lost(mechanism: Mechanism) -> Iterator[Problem]:
-    """What lists have no place for."""
+    """Problem of a feature that lists cannot represent."""
 
     def lost(item: str, field: str, value: object, blank: str) -> Problem:
         return Problem(item, field, value, f"{blank}: lists have no place for it (allow_loss=True leaves it out)")

@@ -1,4 +1,4 @@
-"""Ready mechanisms, kept as data: one .toml file each, whose ``source`` lines say where every number comes from."""
+"""Ready mechanisms, kept as data: one .toml file each, whose ``source`` lines name the origin of every number."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def load(name: str) -> Mechanism:
 
 
 def __getattr__(name: str) -> Callable[[], Mechanism]:
-    """The ready mechanisms that have no function of their own below."""
+    """Ready mechanisms without a function below."""
     if name not in names():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{suggestion(name, names())}")
     return partial(load, name)
 
 
 def summary(name: str) -> str:
-    """Return what a ready mechanism is, in a line.
+    """Return the description of a ready mechanism, in a line.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from linkwise.spatial.validation import numbers, real, refuse_elements, shaped
 
 
 def coordinates(field: str, value: Any) -> Any:
-    """What a kernel takes for coordinates, speeds or accelerations: nothing infinite; NaN, which stays in its row, may be.
+    """Coordinates, velocities or accelerations for a kernel: not infinite; NaN is permitted, and stays in its row.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def coordinates(field: str, value: Any) -> Any:
 
 
 def vector(field: str, value: Any, size: int) -> FloatArray:
-    """One vector of so many finite numbers, in a row or in a column."""
+    """One vector of so many finite numbers, as a row or a column."""
     expected = f"{size} finite numbers"
     array = numbers(field, value, expected)
     if array.size != size or max(array.shape, default=0) != size:

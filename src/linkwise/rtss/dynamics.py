@@ -290,7 +290,7 @@ def _inverse(function: str, robot: Any, motion: tuple[Any, Any, Any], grav: Any,
 def _three(
     function: str, n: int, values: tuple[Any, Any, Any], names: tuple[str, str, str]
 ) -> tuple[list[FloatArray], list[Any]]:
-    """Three arrays (..., n), and what else was given: the second and third argument where the first holds all three."""
+    """Three arrays (..., n), and the other arguments: the second and third one if the first contains all three."""
     first = numbers(f"{function}: {names[0]}", values[0], f"real numbers (..., {n})", finite=False)
     for name, value in zip(names, (first, *values[1:]), strict=True):
         coordinates(f"{function}: {name}", value)
@@ -304,7 +304,7 @@ def _three(
     return [first, *values[1:]], []
 
 
-#: Of the gear, for `rt_friction`.
+#: Sides of the gear, for `rt_friction`.
 SIDES = ("joint", "motor")
 
 Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
@@ -420,7 +420,7 @@ def _changed(link: rt_link, **values: Any) -> rt_link:
 
 
 def _ungeared(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with all gears taken out."""
+    """The mechanism without gears."""
     links = [link.replace(motor=link.motor.replace(gear_ratio=1.0)) if link.motor else link for link in mechanism.links]
     return mechanism.replace(links=links, motors=[motor.replace(gear_ratio=1.0) for motor in mechanism.motors])
 
@@ -429,7 +429,7 @@ Arm = TypeVar("Arm", rt_robot, Mechanism)
 
 
 def rt_perturb(robot: Arm, p: float = 0.1, seed: int = 0) -> Arm:
-    """The same robot with the mass and the tensor of each link multiplied by factors of their own.
+    """The same robot with the mass and the tensor of each link multiplied by independent factors.
 
     Parameters
     ----------
@@ -462,7 +462,7 @@ def rt_perturb(robot: Arm, p: float = 0.1, seed: int = 0) -> Arm:
     if isinstance(robot, rt_robot):
         links = [rt_link(link) for link in robot.links]
         for link, other in zip(links, perturbed.links, strict=True):
-            values = {"m": other.body.mass, "I": other.body.tensor}  # as far as the link has any
+            values = {"m": other.body.mass, "I": other.body.tensor}  # if the link has any
             link.assign({field: value for field, value in values.items() if not link.missing(field)})
         changed = _named(f"P/{robot.name}", robot, links)
     result: Arm = changed
@@ -481,7 +481,7 @@ def rt_fdyn(
     rtol: float = 1e-8,
     atol: float = 1e-10,
 ) -> tuple[FloatArray, FloatArray]:
-    """Joint coordinates and speeds that follow in time from the torques of the motors.
+    """Joint coordinates and velocities in time under the torques of the motors.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 
 class FieldError(LinkwiseError, AttributeError):
-    """A field that there is not, or that cannot be assigned."""
+    """An unknown field, or one that cannot be assigned."""
 
 
 class Field(Generic[T]):
-    """One field: what is read is of one type, what is assigned may be anything that its check makes into that.
+    """One field: it returns values of one type, and accepts whatever its check converts to it.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Field(Generic[T]):
 
 
 class Fields:
-    """An object made of `Field`; it has no others, and arrays that are read from it are closed to writing."""
+    """An object with `Field`s only; arrays that are read from it are read-only."""
 
     _kind = "object"
 
@@ -81,7 +81,7 @@ class Fields:
 
     @property
     def stamp(self) -> object:
-        """Another object after each change."""
+        """Identity of the values: another object after each change."""
         return self.__dict__["_stamp"]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -105,14 +105,14 @@ def _is_settable(member: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether the value means that a field is not set: None, or a sequence with nothing in it."""
+    """True if the value means that a field is not set: None, or an empty sequence."""
     if isinstance(value, (list, tuple)):
         return all(isinstance(item, (list, tuple, np.ndarray)) and is_empty(item) for item in value)
     return value is None or (isinstance(value, np.ndarray) and value.size == 0)
 
 
 def holds_symbols(value: Any) -> bool:
-    """Whether a value is an expression with symbols, of Linkwise or of SymPy, or a sequence with one."""
+    """True if a value is an expression with symbols, of Linkwise or of SymPy, or a sequence with one."""
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
         return any(map(holds_symbols, value))
     return isinstance(value, Expr) or bool(getattr(value, "free_symbols", None))
@@ -165,7 +165,7 @@ def coulomb(check: Checker, field: str, value: Any) -> FloatArray:
 
 
 def limits(check: Checker, field: str, value: Any) -> FloatArray:
-    """The least and the greatest coordinate."""
+    """Least and greatest coordinate."""
     pair = _real(value).copy()
     if pair.shape != (2,) or not pair[0] <= pair[1]:
         check.report(field, value, "two numbers, the least and the greatest coordinate, or None")
@@ -182,7 +182,7 @@ def unset_or(check_value: Callable[[Checker, str, Any], T]) -> Callable[[Checker
 
 
 def _real(value: Any) -> FloatArray:
-    """Real numbers, in a row or in a column; none at all where the value holds something else."""
+    """Real numbers, as a row or a column; empty for other values."""
     try:
         return real(_in_a_row(value))
     except TypeError:

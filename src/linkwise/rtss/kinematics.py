@@ -16,7 +16,7 @@ from linkwise.solve import REASONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, rigid_poses
 
-#: The two measures of `rt_maniplty`, and what they may be called.
+#: Both measures of `rt_maniplty`, with their abbreviations.
 MEASURES = ("yoshikawa", "yoshi", "y", "asada", "asa", "a")
 
 
@@ -85,7 +85,7 @@ def rt_jacobn(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
 
 
 def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yoshikawa") -> FloatArray:
-    """How far from singular a configuration is: 0 where it is.
+    """Manipulability of a configuration: 0 at a singular one.
 
     Parameters
     ----------

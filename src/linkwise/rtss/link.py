@@ -50,7 +50,7 @@ def convention_number(word: Any) -> int:
 
 
 def means_convention(word: Any) -> bool:
-    """Whether a word means a convention: see `convention_number`."""
+    """True if a word names a convention: see `convention_number`."""
     return isinstance(word, str) and len(word) >= 3 and any(name.startswith(word.lower()) for name in CONVENTIONS)
 
 
@@ -236,7 +236,7 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         self.assign(values)
 
     def dyn_row(self, item: str = "link") -> FloatArray:
-        """The same row as `dyn`; `item` is what messages call the link.
+        """The same row as `dyn`; `item` names the link in messages.
 
         Raises
         ------
@@ -253,14 +253,14 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         return np.array([*self.dh, self.m, *self.r, *six, *motor], dtype=np.float64)
 
     def misplaced(self, item: str) -> list[Problem]:
-        """What is wrong with a constant in the place of the coordinate; `item` is what messages call the link."""
+        """Problems of a constant in the place of the coordinate; `item` names the link in messages."""
         place, kind = ("D", "prismatic") if self.sigma else ("theta", "revolute")
         constant = float(getattr(self, place))
         expected = f"0, for the coordinate of a {kind} joint stands in its place; what is added to that is the offset"
         return [Problem(item, place, constant, expected)] if constant else []
 
     def missing(self, *names: str) -> list[str]:
-        """Which of these fields are not set."""
+        """Names of the fields that are not set."""
         return [name for name in names if getattr(self, name) is None]
 
     def islimit(self, q: Any) -> int:
@@ -279,7 +279,7 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         return int(value > self.qlim[1]) - int(value < self.qlim[0])
 
     def to_link(self, name: str | None = None, *, friction: str = "reflected") -> Link:
-        """The same link as a `linkwise.Link`, which never changes; what is not set is 0 there.
+        """Convert to an immutable `linkwise.Link`, with 0 for missing fields.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "twolink": {"qz": (0.0, 0.0)},
 }
 
-#: What releases 8 and later call them.
+#: Names of releases 8 and later.
 _LATER_NAMES = {"qr": "qready", "qs": "qstretch"}
 
 # alpha A theta D sigma, m, rx ry rz, Ixx Iyy Izz Ixy Iyz Ixz, Jm, G
@@ -111,7 +111,7 @@ def rt_puma560akb() -> rt_robot:
 
 
 def rt_stanford(*, toolbox_dynamics: bool = False) -> rt_robot:
-    """Stanford arm in the standard convention: kinematics only, unless the dynamics of the toolbox are asked for.
+    """Stanford arm in the standard convention: kinematics only, unless the toolbox's dynamics are requested.
 
     R. P. C. Paul, "Modelling, trajectory calculation and servoing of a computer controlled arm", Stanford AI Memo AIM-177,
     1972, figure 2.3. The configuration with a name is ``rt_poses("stanford")``.
@@ -151,7 +151,7 @@ def rt_stanford(*, toolbox_dynamics: bool = False) -> rt_robot:
 
 
 def rt_twolink() -> rt_robot:
-    """Two links of 1 m and 1 kg in the horizontal plane, made up, without inertia about their centres of mass.
+    """Two links of 1 m and 1 kg in the horizontal plane, invented, without inertia about their centres of mass.
 
     The configuration with a name is ``rt_poses("twolink")``. With the numbers of the toolbox each centre of mass lies
     1 m **beyond** the far end of its link; its manual speaks of masses at the joints, which is r = (0, 0, 0).
@@ -260,7 +260,7 @@ def _item(mechanism: Mechanism) -> str:
 
 
 def _of_the_whole(mechanism: Mechanism) -> list[Problem]:
-    """What a robot has no field for, beside its links."""
+    """Problems of features that a robot cannot represent, besides those of its links."""
     checks: list[tuple[str, object, bool, str]] = [
         ("floating", mechanism.floating, mechanism.floating, "a base that stands still"),
         ("loops", [loop.kind for loop in mechanism.loops], bool(mechanism.loops), "no loops"),
@@ -271,7 +271,7 @@ def _of_the_whole(mechanism: Mechanism) -> list[Problem]:
 
 
 def _of_a_link(mechanism: Mechanism, k: int) -> list[Problem]:
-    """Why a link is no row, or not one of a chain."""
+    """Problems of a link that is not a row, or not one of a chain."""
     link = mechanism.links[k]
     drives = [drive for drive in mechanism.drives if drive.joint == link.coordinate_name]
     row, first = link.dh_row, mechanism.links[0].dh_row
@@ -291,7 +291,7 @@ def _of_a_link(mechanism: Mechanism, k: int) -> list[Problem]:
 
 
 def _link(link: Link, row: DHRow, motor: Motor | None, bare: bool) -> rt_link:
-    """The link with its motor; with what it has of kinematics if it is bare."""
+    """Link with its motor; with its kinematic data only if it is bare."""
     slides = link.joint == "prismatic"
     theta, d, added = (row.theta, 0.0, row.d) if slides else (0.0, row.d, row.theta)
     converted = rt_link([row.alpha, row.a, theta, d, slides], row.convention)

@@ -20,17 +20,17 @@ from linkwise.rtss.link import CONVENTIONS, convention_number, means_convention,
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, real
 
-#: What `gravity` means, and what it is unless given.
+#: Meanings of `gravity`, with their default values.
 GRAVITY_SIGNS = {"up": (0.0, 0.0, 9.81), "free_fall": (0.0, 0.0, -9.81)}
 
 
 def mixed(item: str, links: tuple[rt_link, ...]) -> Problem:
-    """What is wrong with a chain of links in both conventions."""
+    """Problem of a chain of links in both conventions."""
     return Problem(item, "mdh", [link.mdh for link in links], "one Denavit-Hartenberg convention for all links")
 
 
 def chain(check: Checker, field: str, value: Any) -> tuple[rt_link, ...]:
-    """Links in one convention; those that were there before as copies, so that each joint has a link of its own."""
+    """Links in one convention; repeated ones are copied, so that each joint has its own link."""
     items = tuple(value) if isinstance(value, (list, tuple)) else (None,)
     links = tuple(link for link in items if isinstance(link, rt_link))
     if len(links) < len(items):
@@ -162,7 +162,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
 
     @property
     def gravity_sign(self) -> str:
-        """What `gravity` means, ``"up"`` or ``"free_fall"``; ``rt_robot(robot, gravity_sign=...)`` makes the other."""
+        """Meaning of `gravity`, ``"up"`` or ``"free_fall"``; ``rt_robot(robot, gravity_sign=...)`` makes the other."""
         return str(self.__dict__["_gravity_sign"])
 
     @property
@@ -218,7 +218,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
             link.qlim = row
 
     def islimit(self, q: npt.ArrayLike) -> npt.NDArray[np.int_]:
-        """For each joint (n,) -1 where its coordinate is below the limits, 1 where it is above, 0 within.
+        """For each joint (n,) -1 below its limits, 1 above, 0 within.
 
         Raises
         ------
@@ -393,7 +393,7 @@ def weightless(mechanism: Mechanism) -> Mechanism:
 
 
 def copied(robot: rt_robot, others: Any) -> dict[str, Any]:
-    """The fields of a copy: with links of its own, or with the ones given.
+    """Fields of a copy: with copied links, or with the given ones.
 
     Raises
     ------
@@ -407,7 +407,7 @@ def copied(robot: rt_robot, others: Any) -> dict[str, Any]:
 
 
 def is_matrix(source: Any) -> bool:
-    """Whether a robot is to be made from numbers, not from nothing, from links or from another robot."""
+    """True if a robot is to be made from numbers, not from nothing, from links or from another robot."""
     listed = isinstance(source, (list, tuple)) and (not source or any(isinstance(link, rt_link) for link in source))
     return source is not None and not listed and not isinstance(source, Fields)
 
@@ -438,12 +438,12 @@ def links_from(source: Any, convention: str | None) -> Any:
     return links
 
 
-#: Of the labels of `showlink_text`.
+#: Width of the labels of `showlink_text`.
 WIDTH = 6
 
 
 def showlink_text(thing: rt_link | rt_robot) -> str:
-    r"""Every field of a link, or of all links of a robot, one below the other; nothing stands after ``=`` where none is set.
+    r"""Every field of a link, or of all links of a robot, one per line; empty after ``=`` for missing ones.
 
     Raises
     ------

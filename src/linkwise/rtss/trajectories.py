@@ -104,7 +104,7 @@ def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArr
 
 
 def rt_trinterp(T0: npt.ArrayLike, T1: npt.ArrayLike, r: npt.ArrayLike) -> FloatArray:
-    """Pose on the way from one to another: on the straight line, turned about the one axis in the ratio r.
+    """Interpolated pose: on the straight line, rotated about the common axis in the ratio r.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 
-#: How many points a number may ask for; a vector of times may have more.
+#: Greatest number of points; a vector of times may have more.
 MOST = 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""Who wrote what to a chain: a file with a JSON object a line, appended to, on the disk before the client has its answer."""
+"""Audit log of writes to a chain: a JSON object a line, flushed to disk before the client is answered."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from linkwise.files.atomic import locked
 from linkwise.files.text import cannot_open, open_file, refused
 from linkwise.server.authentication import require_private
 
-#: So much is read from the end of a file to find the end of its last whole line, bytes; no line is longer.
+#: Bytes read from the end of a file to find the end of its last complete line; no line is longer.
 LONGEST_LINE = 1 << 16
 
-#: How each line begins.
+#: Begin of each line.
 BEGINNING = b'{"time": '
 
 
@@ -70,7 +70,7 @@ class AuditRecord:
 
 
 def now() -> str:
-    """The time, as it stands in a record."""
+    """Time in the format of a record."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -146,7 +146,7 @@ class AuditLog:
             raise
 
     def _mend(self) -> None:
-        """Cut off what is no whole line at the end; refuse a file whose last line is none of an audit log."""
+        """Remove an incomplete last line; reject a file whose last line is not a record."""
         size = os.fstat(self._file).st_size
         begin = max(size - LONGEST_LINE, 0)
         os.lseek(self._file, begin, os.SEEK_SET)

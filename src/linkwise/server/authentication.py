@@ -1,4 +1,4 @@
-"""Who may do what: a file with a line for each user, the password only as a salted hash (scrypt, RFC 7914)."""
+"""Authentication and roles: a file with a line for each user, the password as a salted hash (scrypt, RFC 7914)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from linkwise.files.atomic import write_text
 from linkwise.files.text import open_file, refused
 from linkwise.spatial.validation import choice
 
-#: Who may write inputs and read, and who may only read.
+#: Roles: may write inputs and read, may only read.
 ROLES = ("operator", "viewer")
 
-#: Of scrypt: N, r, p. Some 40 ms and 16 MB for each password that is tried.
+#: Parameters N, r, p of scrypt. Some 40 ms and 16 MB for each tried password.
 COST = (1 << 14, 8, 1)
 
-#: So much of a file of users is read, characters.
+#: Greatest size of a file of users, characters.
 LARGEST_FILE = 1 << 20
 
 LEAST_LENGTH = 8
@@ -43,7 +43,7 @@ _LONGEST = 1024
 
 @dataclass(frozen=True)
 class User:
-    """A user: the name, what they may do, and what their password is checked against."""
+    """A user: name, role, and the salted hash of the password."""
 
     name: str
     role: str
@@ -124,7 +124,7 @@ def require_private(path: Path, status: os.stat_result) -> None:
 
 
 def add_user(path: str | Path, user: User) -> None:
-    """Put a user into a file, in place of one with the same name; the file is made where there is none, with mode 600.
+    """Add a user to a file, replacing one of the same name; a new file has mode 600.
 
     Raises
     ------
@@ -135,13 +135,13 @@ def add_user(path: str | Path, user: User) -> None:
     users = {known.name: known for known in read_users(path)} if path.exists() else {}
     users[user.name] = user
     if not path.exists():
-        with contextlib.suppress(OSError):  # (writing says why it cannot be made)
+        with contextlib.suppress(OSError):  # (writing reports the error)
             path.touch(mode=0o600)
     write_text(path, [HEADER, *(known.line() + "\n" for known in users.values())])
 
 
 class Doorkeeper:
-    """Checks passwords. Each wrong one costs the same time, whether there is such a user or not, and too many cost none.
+    """Verifies passwords. Failures take equal time, for unknown users too; excessive attempts are rejected without a check.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Doorkeeper:
         self._nobody = User("", "viewer", COST, "00" * 16, "")
 
     def admit(self, name: str, password: str, where: str = "") -> User | None:
-        """The user of a name and password, or None; `where` is the address that the attempt comes from."""
+        """Return the user of a name and password, or None; `where` is the address of the attempt."""
         if self._too_many(self._all) or self._too_many(self._failures.get(where, ())):
             return None
         user = self._known.get(name, self._nobody)

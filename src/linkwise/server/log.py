@@ -1,4 +1,4 @@
-"""The server's log: who connects and logs in, who is refused, what goes wrong. Never a password; few lines of each kind."""
+"""Log of the server: connections, logins, rejections, errors; no passwords, and a bounded number of lines of each kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-#: Where it goes; `linkwise serve` writes it to standard error, other programs say where by the means of `logging`.
+#: Logger of the server; `linkwise serve` writes it to standard error, other programs configure it by `logging`.
 LOG = logging.getLogger("linkwise.server")
 
 LOG.addHandler(logging.NullHandler())
@@ -19,7 +19,7 @@ LOG.addHandler(logging.NullHandler())
 #: Takes the level of `logging` and the text of a line.
 Write: TypeAlias = Callable[[int, str], object]
 
-#: The most lines of one kind within so many seconds: whoever connects again and again does not fill a disk.
+#: Greatest number of lines of one kind within a window, s: repeated connections do not fill a disk.
 LINES, WINDOW = 20, 60.0
 
 #: The most lines that wait to be written.
@@ -28,7 +28,7 @@ WAITING = 200
 
 @dataclass
 class _Kind:
-    """What there was of one kind since a time."""
+    """Lines of one kind in the present period."""
 
     since: float
     lines: int = 0
@@ -36,7 +36,7 @@ class _Kind:
 
 
 class LimitedLog:
-    """Passes on a bounded number of lines of each kind; of what is beyond it, how much it was.
+    """Forwards a bounded number of lines of each kind, and counts the others.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LimitedLog:
             self._write(level, text)
 
     def flush(self) -> None:
-        """Log how many lines were left out, of each kind whose time is over."""
+        """Log the number of suppressed lines of each kind whose period is over."""
         now = self._clock()
         for name, kind in [*self._kinds.items()]:
             if now - kind.since >= WINDOW:
@@ -76,7 +76,7 @@ class LimitedLog:
 
 
 class Relay:
-    """Hands lines to a function in a thread of its own; where that cannot keep up, lines are lost and nobody waits.
+    """Forwards lines to a function in a thread; lines are dropped, without waiting, if it is too slow.
 
     Parameters
     ----------
@@ -98,12 +98,12 @@ class Relay:
         while True:
             try:
                 self._write(*self._lines.get())
-            except OSError:  # (nobody listens any more)
+            except OSError:  # (the listener has closed its end)
                 return
 
 
 def peer_name(peer: object) -> str:
-    """The address of a peer, as it stands in the log.
+    """Format the address of a peer for the log.
 
     Examples
     --------

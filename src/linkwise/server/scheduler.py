@@ -25,7 +25,7 @@ _OCTAVES = 60
 
 
 class Histogram:
-    """Durations counted in buckets, sixteen to a doubling: what comes out is at most a sixteenth too large.
+    """Durations counted in buckets, sixteen per doubling, so that results are at most a sixteenth too large.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Spread:
-    """Durations of many cycles, s: the median, what 99 % and 99.9 % do not exceed, and the longest."""
+    """Durations of many cycles, s: median, 99 % and 99.9 % quantiles, and maximum."""
 
     median: float
     p99: float
@@ -79,7 +79,7 @@ class Spread:
 
 @dataclass
 class Counts:
-    """What a run has counted so far."""
+    """Counts of a run so far."""
 
     cycles: int = 0
     late: int = 0
@@ -88,7 +88,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Timing:
-    """How a run kept its time.
+    """Timing of a run.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Timing:
     ended: str
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
+        """All fields as plain values, for JSON."""
         return asdict(self)
 
 
@@ -132,17 +132,17 @@ def _upper(place: int) -> int:
 #: A cycle is late when it begins more than this part of a period after its deadline: a tenth.
 LATE = 10
 
-#: How long before a deadline sleeping ends and the clock is watched, s: a sleep may last some 50 us longer than asked.
+#: Time before a deadline at which sleeping ends and the clock is polled, s: a sleep may overrun by some 50 us.
 SPIN = 1e-4
 
-#: So often, ns, a long wait looks whether it is to end.
+#: Interval, ns, at which a long wait checks for its end.
 LONGEST_SLEEP = 100_000_000
 
 now = time.monotonic_ns
 
 
 class Steppable(Protocol):
-    """What can be run: anything with a step."""
+    """Interface of objects that can be run: a step."""
 
     def step(self, dt: float, /) -> Any:
         """Do one cycle."""
@@ -260,7 +260,7 @@ def _wait(deadline: int, spin: int, ended: _Ended) -> bool:
 
 @dataclass
 class _Ended:
-    """Whether a run is to end, and why."""
+    """Termination of a run."""
 
     heard: list[str]
     stop: Callable[[], bool] | None
@@ -268,7 +268,7 @@ class _Ended:
     stopped: bool = False
 
     def asked(self) -> bool:
-        """Whether a stop was requested."""
+        """True if a stop was requested."""
         if not self.stopped and self.stop is not None:
             self.stopped = bool(self.stop())
         return self.stopped or bool(self.heard)
@@ -280,7 +280,7 @@ class _Ended:
 
 @contextmanager
 def _prior(priority: int | None) -> Iterator[None]:
-    """Before all that has no such priority."""
+    """Run with a real-time scheduling priority, if one is given."""
     if priority is None:
         yield
         return
@@ -300,7 +300,7 @@ def _prior(priority: int | None) -> Iterator[None]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Without the garbage collector."""
+    """Run without the garbage collector."""
     was_on, was_frozen = gc.isenabled(), gc.get_freeze_count()
     gc.collect()
     gc.freeze()
@@ -316,7 +316,7 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _signals() -> Iterator[list[str]]:
-    """The signals that came, instead of what they would do; only the main thread may ask for that."""
+    """Collect signals instead of handling them; only possible in the main thread."""
     heard: list[str] = []
 
     def note(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Ports over OPC UA, served by a process of its own."""
+"""Ports over OPC UA, served by a separate process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.server.watches import watches_of
 
 
 class Server(Service):
-    """Ports over OPC UA, served by a process of its own that the cycle never waits for.
+    """Ports over OPC UA, served by a separate process for which the cycle never waits.
 
     Call `take` before each cycle and `publish` after it. Should the server end or stand still, both go on as before, and
     `state` reports it. The server ends with this process, however that ends.

@@ -35,13 +35,13 @@ from linkwise.spatial.validation import number_within
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
 
-#: So long a server may take to begin, s; one or two are usual.
+#: Greatest start-up time of a server, s; one or two are usual.
 STARTING = 120.0
 
 #: A server that has not looked at the values for so long is reported as stalled, s.
 STALLED = 2.0
 
-#: What clients did: words of the shared memory, there in capital letters.
+#: Counts of client activity: words of the shared memory, there in capital letters.
 _COUNTED = ("sessions", "connections", "accepted", "refused", "expired", "broken", "denied", "turned_away")
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
@@ -49,24 +49,24 @@ _BEGIN = "import sys; sys.path.insert(0, sys.argv[1]); from linkwise.server.work
 
 
 class ServerError(LinkwiseError):
-    """A server that could not begin; the message says why."""
+    """A server that could not start, with the reason."""
 
 
 class Resettable(Protocol):
-    """What can be set back: a `Chain`."""
+    """Interface of objects that can be restored: a `Chain`."""
 
     def reset(self) -> None:
         """Begin again."""
 
     def save(self) -> ChainState:
-        """Everything that it goes on from."""
+        """Copy the complete state."""
 
     def restore(self, saved: ChainState, /) -> None:
         """Go on from there."""
 
 
 class Service:
-    """Ports served by a process of its own that the cycle never waits for: what is common to OPC UA and the live view.
+    """Ports served by a separate process for which the cycle never waits: common part of OPC UA and the live view.
 
     Call `take` before each cycle and `publish` after it. Should the process end or stand still, both go on as before, and
     `state` reports it. It ends with this process, however that ends.
@@ -167,32 +167,32 @@ class Service:
         self.authority = f"{shown_host}:{self._begun(host, port)}"
 
     def publish(self) -> None:
-        """Put up the values as they are after a cycle, and tell what became of the writes that it took."""
+        """Publish the values after a cycle, and acknowledge the writes that it applied."""
         self._publish()
         if self._receiver.taken:
             self._receiver.tell()
 
     def _take_and_look(self) -> None:
-        """Take what clients wrote, and stop what they no longer do."""
+        """Apply writes of clients, and stop velocities that clients no longer update."""
         self._receiver.take()
         if self._watchdog is not None:
             self._watchdog.look()
 
     @property
     def stopped(self) -> int:
-        """How often a speed that was not written any more was set to zero."""
+        """Number of velocities that the watchdog set to zero."""
         return 0 if self._watchdog is None else self._watchdog.stopped
 
     @property
     def state(self) -> State:
-        """Whether it serves, stands still or has ended."""
+        """State of the server: serving, stalled or ended."""
         if self._process.poll() is not None:
             return "ended"
         return "stalled" if time.monotonic_ns() - self._words[memory.HEARTBEAT] > STALLED * 1e9 else "serving"
 
     @property
     def counts(self) -> dict[str, int]:
-        """What clients did.
+        """Counts of client activity.
 
         Who is there: ``sessions``, ``connections``. Writes: ``accepted`` by the ports, ``refused`` by them, ``denied`` by
         the server (no right, an output, a wrong type, out of bounds), ``expired``, ``broken``. Connections ``turned_away``.
@@ -201,11 +201,11 @@ class Service:
 
     @property
     def last_refusal(self) -> str:
-        """Why the ports refused a write the last time; empty where they never did."""
+        """Reason of the last rejected write; empty if there was none."""
         return self._last
 
     def close(self) -> None:
-        """End the server; what it takes more than a few seconds for is cut short."""
+        """Stop the server; it is killed after a few seconds."""
         process = self._process
         if process.stdin is not None and not process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
@@ -228,7 +228,7 @@ class Service:
         self.close()
 
     def _accept(self, place: int, numbers: memoryview[float]) -> bool:
-        """Write to an input what came for it, and leave there what was before; or do as commanded. Whether it could."""
+        """Apply one write to an input, restoring the previous value on failure, or one command. Return the success."""
         try:
             if place < 0:
                 self._command(ChainCommand(place))
@@ -248,7 +248,7 @@ class Service:
         name = self._names[place]
         port = self._ports[name]
         before = self._ports.view(name).ravel().tolist()
-        if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
+        if port.kind == "float":  # (part of the port's own check, which takes twice as long)
             self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
         else:
             self._write_checked(name, port, numbers)
@@ -274,6 +274,8 @@ class Service:
             raise ArgumentError("there is nothing to restore: nothing was saved since the server began")
         else:
             self._chain.restore(self._saved)
+            if self._watchdog is not None:
+                self._watchdog.restored()
 
     def _started(self, settings: ServerSettings) -> subprocess.Popen[bytes]:
         """Start the child process."""
@@ -292,7 +294,7 @@ class Service:
         return process
 
     def _listen(self) -> None:
-        """Take what the child says: where it listens, or why not; then its log."""
+        """Read messages of the child: its address or error, then its log."""
         stdout = self._process.stdout
         assert stdout is not None
         for line in stdout:
@@ -328,7 +330,7 @@ class Service:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """What the child says in a line; nothing where that is something else."""
+    """Parse a line of the child; empty if it is not an object."""
     try:
         message = json.loads(line)
     except ValueError:

@@ -12,7 +12,7 @@ from linkwise.server.watches import WatchedValue
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """What every server needs to know.
+    """Settings common to all servers.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ServerSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointSettings(ServerSettings):
-    """Those of OPC UA.
+    """Settings of OPC UA.
 
     Attributes
     ----------

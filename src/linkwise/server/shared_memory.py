@@ -39,16 +39,16 @@ ENTRY_HEAD = 4
 #: Written by the cycle: the number of the newest snapshot.
 BOARD_HEAD = 0
 
-#: Written by the cycle: the last entry taken, and what became of all.
+#: Written by the cycle: the last entry taken, and counts of outcomes.
 MAIL_TAIL, REFUSED, ACCEPTED, EXPIRED, BROKEN = 8, 9, 10, 11, 12
 
-#: Written by the server: the last entry posted, when it was last well, who is there, what it refused by itself.
+#: Written by the server: the last entry posted, its last heartbeat, clients, and its own rejections.
 MAIL_HEAD, HEARTBEAT, SESSIONS, CONNECTIONS, DENIED, TURNED_AWAY = 16, 17, 18, 19, 20, 21
 
 
 @dataclass(frozen=True)
 class MemoryLayout:
-    """What stands where, in words of eight bytes.
+    """Layout of the shared memory, in words of eight bytes.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class MemoryLayout:
 
     @property
     def board(self) -> int:
-        """Where the snapshots begin."""
+        """Offset of the snapshots."""
         return COUNTERS
 
     @property
@@ -79,7 +79,7 @@ class MemoryLayout:
 
     @property
     def mail(self) -> int:
-        """Where the entries of the mailbox begin."""
+        """Offset of the mailbox entries."""
         return self.board + SLOTS * self.slot
 
     @property
@@ -89,22 +89,22 @@ class MemoryLayout:
 
     @property
     def outcomes(self) -> int:
-        """Where the outcomes of the entries begin."""
+        """Offset of the outcomes of entries."""
         return self.mail + self.entries * self.entry
 
     @property
     def words(self) -> int:
-        """How many there are."""
+        """Number of words."""
         return self.watches + self.watched if self.watched else self.outcomes + self.entries
 
     @property
     def watches(self) -> int:
-        """Where the counts of watched values begin."""
+        """Offset of the counts of watched values."""
         return -(-(self.outcomes + self.entries) // 8) * 8
 
 
 class SharedMemory:
-    """A piece of shared memory, zero at first. It has no name on any disk: it is gone with the last process that holds it.
+    """Anonymous shared memory, initially zero; it is released with the last process that uses it.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class SharedMemory:
         self.numbers = memoryview(self._map).cast("d")
 
     def close(self) -> None:
-        """Give up the handle; views that are still held stay good."""
+        """Close the handle; existing views remain valid."""
         if isinstance(self.handle, int) and self.handle >= 0:
             os.close(self.handle)
             self.handle = -1
@@ -154,7 +154,7 @@ def _anonymous(size: int) -> int:
 FIRST, STAMP, SUM, LAST = range(SLOT_HEAD)
 TRIES = 16
 
-#: Whether the processor lets writes be seen in their order (Intel 64 manual, volume 3, memory ordering).
+#: True if the processor makes writes visible in order (Intel 64 manual, volume 3, memory ordering).
 ORDERED = platform.machine().lower() in ("x86_64", "amd64")
 
 _MASK = 0xFFFFFFFF
@@ -173,7 +173,7 @@ class Slots:
 
 
 def watch_counts(memory: SharedMemory) -> npt.NDArray[np.int64]:
-    """The counts (w,) of cycles in which what is watched for was so: of the newest snapshot, or later."""
+    """Counts (w,) of cycles in which each watched condition held: of the newest snapshot, or later."""
     begin = memory.layout.watches
     return np.frombuffer(memory.words[begin : begin + memory.layout.watched], dtype=np.int64)
 
@@ -211,7 +211,7 @@ class Publisher:
 
     def publish(self) -> None:
         """Put the values up as they are now."""
-        if len(self._watched) and self._count:  # (what is put up first is of no cycle)
+        if len(self._watched) and self._count:  # (the first snapshot is before any cycle)
             self._counts += self._all[self._watched] == self._wanted
         self._count = count = self._count + 1
         head, stamp, numbers = self._places[count % SLOTS]
@@ -253,7 +253,7 @@ class Snapshots:
         self.count, self.stamp, self.torn = 0, 0.0, 0
 
     def read(self) -> bool:
-        """Take the newest snapshot; False where there is none that is newer than the last."""
+        """Take the newest snapshot; False if there is no new one."""
         for _ in range(TRIES):
             count = self._head[0]
             if count == self.count:
@@ -267,7 +267,7 @@ class Snapshots:
         return False
 
     def _copy(self, count: int) -> float | None:
-        """Copy a snapshot aside; when it was put up, or None where it is not whole."""
+        """Copy a snapshot; return its time, or None if it was overwritten meanwhile."""
         head, stamps, numbers = self._places[count % SLOTS]
         if head[FIRST] != count:
             return None
@@ -280,17 +280,17 @@ class Snapshots:
 
 TICKET, PORT, POSTED, ENTRY_SUM = range(ENTRY_HEAD)
 
-#: So many cycles an entry that is not whole is looked at again before it is given up.
+#: Number of cycles in which an incomplete entry is read again before it is dropped.
 PATIENCE = 3
 
 _CODES = 8
 
-#: What became of an entry is known until its place was used again this many times.
+#: The outcome of an entry is kept until its place was reused this many times.
 KEPT = 4
 
 
 class Outcome(IntEnum):
-    """What became of an entry."""
+    """Outcome of an entry."""
 
     waiting = 0
     accepted = 1
@@ -300,7 +300,7 @@ class Outcome(IntEnum):
 
 
 class ChainCommand(IntEnum):
-    """What a client may ask of a chain beside writing to it; stands in an entry in the place of an input."""
+    """Command of a client other than a write, encoded in the entry's field of the input."""
 
     reset = -1
     save = -2
@@ -324,13 +324,13 @@ class Mail:
         self.outcomes = memory.words[layout.outcomes : layout.outcomes + layout.entries]
 
     def sum(self, place: int, ticket: int) -> int:
-        """The checksum of an entry as it stands: over its port, when it was posted, and its numbers."""
+        """Checksum of an entry: over its port, its time, and its numbers."""
         head = self.heads[place][PORT:ENTRY_SUM]
         return zlib.crc32(self.numbers[place].cast("B"), zlib.crc32(head.cast("B"), ticket & _MASK))
 
 
 class Sender:
-    """The side of the server. Before a place is used again, what became of its entry is set aside for who waits for it."""
+    """The server's side. The outcome of an entry is saved for its waiting client before its place is reused."""
 
     def __init__(self, memory: SharedMemory) -> None:
         self._mail = Mail(memory)
@@ -356,7 +356,7 @@ class Sender:
         return ticket
 
     def outcome(self, ticket: int) -> Outcome:
-        """What became of a ticket."""
+        """Outcome of a ticket."""
         if ticket in self._settled:
             return self._settled[ticket][0]
         known, code = divmod(self._mail.outcomes[ticket % self._mail.entries], _CODES)
@@ -397,12 +397,12 @@ class Receiver:
         self.taken: list[tuple[int, int]] = []
 
     def take(self) -> None:
-        """Take what has come."""
+        """Take the new entries."""
         if self._words[MAIL_HEAD] != self._tail:
             self._take()
 
     def tell(self) -> None:
-        """Tell what became of what was taken: when the cycle is done and its values are up."""
+        """Publish the outcomes of the entries taken, after the cycle has published its values."""
         for place, outcome in self.taken:
             self._mail.outcomes[place] = outcome
         self.taken.clear()

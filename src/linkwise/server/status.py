@@ -1,4 +1,4 @@
-"""The status line of a run, kept up to date by a thread beside it; errors go to the log."""
+"""Status line of a run, updated by a thread; errors go to the log."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from linkwise.server.log import LOG, LimitedLog
 from linkwise.server.scheduler import Counts
 from linkwise.server.service import Service, State
 
-#: How often the line is renewed, s.
+#: Interval of updates of the line, s.
 EVERY = 0.5
 
-#: So long at most the cycle waits for this thread to yield, s.
+#: Greatest time that the cycle waits for this thread to yield, s.
 SWITCH = 1e-4
 
 _NEWS = {
@@ -59,7 +59,7 @@ class Status:
     _log: LimitedLog = field(default_factory=lambda: LimitedLog(LOG.log))
 
     def line(self, now: float) -> str:
-        """How it is: rate since the last time, late cycles, missed deadlines, unsolved cycles and clients."""
+        """Status: rate since the last time, late cycles, missed deadlines, unsolved cycles and clients."""
         before, cycles = self._seen
         self._seen = (now, self.counts.cycles)
         rate = (self.counts.cycles - cycles) / max(now - before, 1e-9)
@@ -68,7 +68,7 @@ class Status:
         return text if self.server is None else f"{text}  {self.server.counts['sessions']} clients"
 
     def look(self) -> None:
-        """Log what went wrong since the last time: in the cycles, with the server, and with what clients wrote."""
+        """Log errors since the last time: of the cycles, the server, and client writes."""
         server, (unsolved, overruns, stopped, refusal) = self.server, self._known
         state: State = "serving" if server is None else server.state
         stops, last = (0, "") if server is None else (server.stopped, server.last_refusal)
@@ -101,7 +101,7 @@ class Status:
     def __exit__(self, *error: object) -> None:
         self._ended.set()
         self._thread.join(2 * EVERY)
-        self.look()  # (what the last cycles brought)
+        self.look()  # (report the last cycles)
         sys.setswitchinterval(self._interval)
         if self._terminal:
             self._say("\r\x1b[K")

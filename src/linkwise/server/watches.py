@@ -1,4 +1,4 @@
-"""What is watched for in the outputs of a chain: unsolved cycles, limits that bind, faults."""
+"""Watched conditions in the outputs of a chain: unsolved cycles, active limits, faults."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class WatchedValue:
     ends: str
 
 
-#: The fields of what is watched for by how the name of the output ends, behind a dot; the first that fits counts. A word is
-#: one of the port's choices, and ``{}`` what the name begins with.
+#: Watched conditions by the suffix of the output's name, after a dot; the first match counts. A word is one of the port's
+#: choices, and ``{}`` the name's prefix.
 _WATCHED: tuple[tuple[str, float | str, Topic, int, str, str], ...] = (
     (".chain.unsolved", 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again"),
     (".chain.reason", "input", "fault", 800, "an input is not a finite number", "all inputs are numbers again"),
@@ -52,7 +52,7 @@ _WATCHED: tuple[tuple[str, float | str, Topic, int, str, str], ...] = (
 
 
 def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
-    """What is watched for in a chain's outputs.
+    """Watched conditions of a chain's outputs.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
 
 @dataclass(frozen=True)
 class Occurrence:
-    """That a watched value begins or ends.
+    """Begin or end of a watched condition.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Occurrence:
 
 
 class WatchReader:
-    """Tells what begins and ends, from the counts of cycles and the newest values: also of what lasted a single cycle.
+    """Detects begins and ends from the counts of cycles and the newest values, also of conditions of a single cycle.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class WatchReader:
         self.active = np.zeros(len(watches), dtype=bool)
 
     def read(self, counts: npt.NDArray[np.int64], values: npt.NDArray[np.float64]) -> list[Occurrence]:
-        """What began and ended since the last time, by counts (w,) that were read before the values."""
+        """Return begins and ends since the last time, from counts (w,) that were read before the values."""
         more, now = counts > self._counts, values[self._places] == self._wanted
         begins = more & ~self.active
         ends = (self.active | begins) & ~now

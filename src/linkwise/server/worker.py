@@ -16,12 +16,12 @@ import time
 
 from linkwise.server.settings import ServerSettings
 
-#: How much it steps back for the cycle where processors are short (POSIX nice).
+#: Reduction of its priority relative to the cycle if processors are scarce (POSIX nice).
 NICER = 5
 
 _STDIN = 0
 
-#: So long the server may take to end, s; then it is ended.
+#: Time for a regular end of the server, s; then it is killed.
 MERCY = 3.0
 
 
@@ -62,7 +62,7 @@ async def _served(serve: object, settings: ServerSettings) -> None:
 
 
 def _line() -> bytes:
-    """The first line of standard input; read without a buffer, since a thread goes on reading it until the end."""
+    """Read the first line of standard input, without a buffer, as a thread reads the remaining input."""
     pieces = [b""]
     while not pieces[-1].endswith(b"\n"):
         pieces.append(os.read(_STDIN, 65536))

@@ -1,4 +1,4 @@
-"""What clients write on its way to the cycle: checked, posted, waited for, and put on record."""
+"""Client writes on their way to the cycle: validated, posted, acknowledged and audited."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from linkwise.spatial.scalar import FloatArray
 #: An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain.
 PATIENCE = 1.5
 
-#: How often it is looked whether a write was taken, s.
+#: Polling interval of outcomes, s.
 LOOK = 1e-3
 
 
 @dataclass(frozen=True)
 class Author:
-    """Who writes: the user's name, the address, and the server ("opcua" or "view")."""
+    """Author of a write: the user's name, the address, and the server ("opcua" or "view")."""
 
     user: str
     address: str
@@ -49,7 +49,7 @@ class Write:
 
 
 class ClientWrites:
-    """The way of what clients write.
+    """Forwards client writes.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class ClientWrites:
         self._sending: set[asyncio.Task[list[Outcome | None]]] = set()
 
     async def send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
-        """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept.
+        """Forward writes to the cycle; return the outcome of each, None if too many wait or the audit log fails.
 
         They are put on record also where the caller is cancelled meanwhile, as for a client whose connection ends.
         """
@@ -129,7 +129,7 @@ class ClientWrites:
         return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
     async def _recorded(self, records: Sequence[AuditRecord]) -> bool:
-        """Whether records are on the disk; by a thread, for that may take a while."""
+        """Write records to the disk in a thread, as that may take long; return the success."""
         assert self._audit is not None
         try:
             await asyncio.to_thread(self._audit.append, records)

@@ -29,6 +29,9 @@ PATIENCE = 20_000
 #: The part of the whole time by which it must get on.
 LEAST = 1e-4
 
+#: How many values of an event function are kept: more than a step and the search for a zero in it ask for.
+SEEN = 1000
+
 _STUCK = (
     f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
     " (method='rk4'), or without_friction()"
@@ -44,7 +47,7 @@ Rates = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def integrate(task: Task, kind: type[R]) -> tuple[Recorded, list[R]]:
-    """Integrate every rollout; what is recorded at the instants, and the rollouts, which know events and ends.
+    """Integrate every rollout; return the record at the instants, and the rollouts with their events and ends.
 
     Raises
     ------
@@ -72,7 +75,7 @@ def integrate(task: Task, kind: type[R]) -> tuple[Recorded, list[R]]:
 
 
 def _rates_kernel(plant: Plant, backend: str | None) -> Rates:
-    """The derivative in time of the state, compiled once for a plant; with many bodies made of kernels that there are."""
+    """Derivative of the state by time, compiled once for a plant; for many bodies from existing kernels."""
     tree = plant.tree
     if backend is None and plant.is_looped:
         return partial(_rates, BatchPlant(**vars(plant)))
@@ -90,7 +93,7 @@ def _rates(plant: Plant, q: Array, qd: Array, tau: Array) -> Array:
 
 
 def _laws(task: Task) -> Callable[[int, int], Law]:
-    """What gives the torque of a rollout from an instant on."""
+    """Torque function of each rollout."""
     torque, tree = task.torque, task.plant.tree
     if function := torque.checked_function((), tree.nv):
         return lambda row, k: lambda t, q, qd: function(t, q, qd)[0]
@@ -116,7 +119,7 @@ class _StuckError(Exception):
 
 
 class AdaptiveRollout:
-    """One initial state carried through all instants."""
+    """Integration of one initial state through all instants."""
 
     def __init__(self, task: Task, rates: Rates, law: Callable[[int], Law], row: int) -> None:
         self.task, self.rates, self.law = task, rates, law
@@ -130,15 +133,15 @@ class AdaptiveRollout:
 
     @staticmethod
     def moving(plant: Plant) -> Plant:
-        """The plant whose rates are integrated."""
+        """The plant that is integrated."""
         return plant
 
     def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
-        """What acts beside that plant and the efforts (R, nv) of the motors at some instants."""
+        """Efforts other than those of that plant and of the motors (R, nv) at some instants."""
         return np.zeros_like(tau)
 
     def run(self) -> None:
-        """From the first instant to the last, at once where the torque does not change at instants."""
+        """Integrate from the first instant to the last, in one piece if the torque is continuous."""
         last, tree = self.task.steps, self.task.plant.tree
         pieces = [(k, k + 1) for k in range(last)] if self.task.held else [(0, last)] if last else []
         for first, following in pieces:
@@ -150,19 +153,23 @@ class AdaptiveRollout:
             self.q[...] = np.moveaxis(with_unit_quaternions(tree, np.moveaxis(self.q, -1, 0)), 0, -1)
 
     def _piece(self, first: int, following: int) -> bool:
-        """From one instant to another; whether it goes on."""
+        """Integrate from one instant to another; return False at the end of the motion."""
         t, solve = self.task.every[first : following + 1], ode_solver()
         law = self._law_from(first)
         y = np.concatenate([self.q[first], self.qd[first]])
         events = [self._event_function(watch, float(t[0])) for watch in self.task.events] or None
         options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances}
         try:
-            solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=events, **options)
+            # (of two instants the second state is the step's own: that of dense output may be on another side of an event)
+            looked_at = t if len(t) > 2 else None
+            solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=looked_at, events=events, **options)
         except _StuckError as stuck:
             self._stop(stuck.args[0], _STUCK)
             return False
-        reached = first + len(solution.t)
-        self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T, [self.nq], axis=1)
+        kept = np.searchsorted(solution.t, t[t <= max(solution.t, default=-np.inf)], side="right") - 1
+        reached = first + len(kept)
+        if len(kept):
+            self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T[kept], [self.nq], axis=1)
         latest = self._note(solution)
         if solution.status == 1:
             self.end = latest
@@ -171,7 +178,7 @@ class AdaptiveRollout:
         return bool(solution.status == 0)
 
     def _law_from(self, first: int) -> Law:
-        """The law of a piece; where it is held, with the efforts at the piece's begin."""
+        """Torque law of a piece; under zero-order hold the efforts at the piece's begin."""
         law = self.law(first)
         if self.task.hold and self.task.torque.is_law:
             tau = law(float(self.task.every[first]), self.q[first], self.qd[first])
@@ -179,7 +186,7 @@ class AdaptiveRollout:
         return law
 
     def _stop(self, time: float, reason: str) -> None:
-        """Raise what stopped the solver, unless what cannot be followed is only marked."""
+        """Raise the solver's error, unless incomplete rollouts are to be marked only."""
         if not self.task.mark:
             where = f" in rollout {self.member}" if self.member else ""
             text = f"simulate: the solver stopped before t = {time:g} s{where}: {reason}"
@@ -209,18 +216,33 @@ class AdaptiveRollout:
     def _event_function(self, watch: Watch, begin: float) -> Any:
         """A watched function as SciPy wants it; one that begins at zero does not count as a crossing there."""
 
-        def value(t: float, y: FloatArray) -> float:
-            result = float(watch(t, y[: self.nq], y[self.nq : self.nq + self.nv], finite=t == begin))
+        def value(t: float, q: FloatArray, qd: FloatArray) -> float:
+            result = float(watch(t, q, qd, finite=t == begin))
             return np.nan if t == begin and result == 0.0 else result
 
-        function: Any = value
         left = watch.terminal - sum(event.name == watch.name for event in self.events)
-        function.terminal = max(left, 1) if watch.terminal else False
-        function.direction = watch.direction
-        return function
+        return self._watched(value, max(left, 1) if watch.terminal else False, watch.direction)
+
+    def _watched(self, value: Any, terminal: int, direction: float) -> Any:
+        """A function of t, q and qd as SciPy wants it, which has one value at each time.
+
+        The dense output at the ends of a step may round to another sign than the step itself.
+        """
+        seen: dict[float, float] = {}
+
+        def function(t: float, y: FloatArray) -> float:
+            if t not in seen:
+                if len(seen) == SEEN:
+                    del seen[next(iter(seen))]
+                seen[t] = float(value(t, y[: self.nq], y[self.nq : self.nq + self.nv]))
+            return seen[t]
+
+        watched: Any = function
+        watched.terminal, watched.direction = terminal, direction
+        return watched
 
     def _note(self, solution: Any) -> float:
-        """Keep what was watched for in a piece, in the order of time; the time of the last."""
+        """Record events of a piece, in the order of time; return the time of the last."""
         end = self.nq + self.nv
         fresh = [
             Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq : end].copy(), self.member)

@@ -28,7 +28,7 @@ Law = Callable[[Any, Any, Any], Any]
 
 
 def check_differentiable(mech: Tree, task: Task, library: str) -> None:
-    """Raise `ArgumentError` for what a rollout by steps of a library has not."""
+    """Raise `ArgumentError` for options that rollouts with another library do not support."""
     purpose = f"derivatives by {library}"
     task.require_plain_steps(purpose, f"for {purpose}", diverged=task.mark)
     if mech.loops:
@@ -73,7 +73,7 @@ def mech_function(library: DifferentiableFramework, mech: Tree, name: str) -> Ca
 
 
 def _law(library: DifferentiableFramework, mech: Tree, torque: Any, near: Any) -> Law | None:
-    """What gives torques at a state, as a function of the library's arrays; None where they are known beforehand."""
+    """Torque at a state as a function of the library's arrays; None if the torques are given as arrays."""
     if not isinstance(torque, Feedback):
         return torque if callable(torque) else None
     changing = next((name for name, value in torque.inputs.items() if value.rows > 1 or value.batch), None)
@@ -87,7 +87,7 @@ def _law(library: DifferentiableFramework, mech: Tree, torque: Any, near: Any) -
 
 
 def _efforts(library: DifferentiableFramework, torque: Any, steps: int, nv: int, near: Any) -> tuple[Any, Any]:
-    """Torques (..., rows, nv), and which row holds at each instant; None where a function gives them."""
+    """Torques (..., rows, nv), and the active row of each instant; None if the torque is a function."""
     if callable(torque):
         return None, None
     value = np.zeros(nv) if torque is None else torque
@@ -109,7 +109,7 @@ def _whole(library: DifferentiableFramework, value: Any, shape: tuple[int, ...],
 def _step(
     library: DifferentiableFramework, task: Task, law: Law | None, free: bool
 ) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """From a state (q, qd), with the time and the torque, to the next; and what is recorded."""
+    """Build the step from a state (q, qd), with time and torque, to the next, and the record."""
     stage, finish, coefficients = _kernels(task)
     scaled = [tuple(task.step * factor for factor in row) for row in coefficients]
     run, end = library.of_kernel(stage), library.of_kernel(finish) if finish is not None else None
@@ -137,7 +137,7 @@ def _step(
 
 
 def _kernels(task: Task) -> tuple[Kernel, Kernel | None, tuple[tuple[float, float, float], ...]]:
-    """The stage of the integrator, what brings quaternions to unit length, and the coefficients of the stages."""
+    """Kernels of the integrator's stage and of quaternion normalization, and the stages' coefficients."""
 
     def make() -> tuple[Kernel, Kernel | None, tuple[tuple[float, float, float], ...]]:
         steps = program(task.plant, task.method, None, True)
@@ -153,7 +153,7 @@ STATES, ENERGIES = ("q", "qd", "qdd", "tau"), ("kinetic", "potential")
 def simulate_by(
     library: Framework, simulate: Callable[..., Trajectory], mech: Tree, q0: Any, qd0: Any, torque: Any, **options: Any
 ) -> Trajectory:
-    """A trajectory whose arrays are those of a library; with Dask, none of them is computed yet.
+    """A trajectory whose arrays are those of a library; Dask's are lazy.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _trajectory(mech: Tree, times: FloatArray, names: tuple[str, ...], results: 
 
 
 def graph_rows(mech: Tree, *, q0: Any = None, qd0: Any = None, torque: Any = None, **options: Any) -> dict[str, Any]:
-    """The shapes of what a trajectory has in graphs of `torch.compile`."""
+    """Output shapes of a trajectory in graphs of `torch.compile`."""
     rows = len(checked_task(mech, None, None, None, **options).t)
     names = STATES + (ENERGIES if options["energies"] else ())
     sizes = dict.fromkeys(STATES, (mech.nv,)) | {"q": (mech.nq,)}

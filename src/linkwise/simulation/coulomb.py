@@ -1,4 +1,4 @@
-"""Forces and impulses of contacts with dry friction: which contacts open, slide or stick, several at once."""
+"""Forces and impulses of contacts with dry friction: opening, sliding or sticking of several contacts at once."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from linkwise.extras import optional
 from linkwise.spatial.scalar import FloatArray
 
-#: Share of the greatest eigenvalue that stands for what is rigid without limit, where forces share a load.
+#: Compliance of rigid contacts that share a load, relative to the greatest eigenvalue.
 COMPLIANCE = 1e-11
 
-#: Share of the greatest velocity or acceleration that counts as none, and in which iterations have to agree.
+#: Relative velocity or acceleration that counts as zero, and convergence tolerance.
 NONE, SETTLED = 1e-7, 1e-8
 
 #: Slides so much faster than without forces do not settle.
 DIVERGED = 1e6
 
-#: Most iterations of slides, after how many they go ahead, and most directions added to a cone.
+#: Greatest number of sliding iterations, interval of extrapolation, and greatest number of directions of a cone.
 ITERATIONS, AHEAD, DIRECTIONS = 200, 10, 40
 
 
 @dataclass(frozen=True)
 class Cone:
-    """Where the force of a contact may lie.
+    """Friction cone of a contact.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Cone:
         return np.asarray(value - (self.normal @ value) * self.normal)
 
     def edges(self) -> list[FloatArray]:
-        """Vectors whose sums with weights >= 0 lie in the cone: all of it, or where `steepest` begins."""
+        """Vectors whose nonnegative combinations lie in the cone: all of it, or its part at `steepest`."""
         if self.direction is not None:
             return [self.normal - self.friction * self.direction]
         if len(self.normal) == 1 or self.friction == 0.0:
@@ -67,7 +67,7 @@ class Cone:
         return self.normal - self.friction * across / size if size else None
 
     def slide(self, value: FloatArray) -> float:
-        """What a motion (3,) that obeys Coulomb's law has along the normal less than one orthogonal to its force."""
+        """Deficit of the normal component of a motion (3,) by Coulomb's law against one orthogonal to its force."""
         if self.direction is not None:
             return float(self.friction * (self.direction @ value))
         return 0.0 if np.isinf(self.friction) else float(self.friction * np.linalg.norm(self.across(value)))
@@ -101,7 +101,7 @@ def coulomb(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tupl
     forces, motion = _settled(matrix, free, cones)
     least = NONE * float(np.abs(free).max(initial=0.0))
     clinging = [cone for cone in cones if np.isinf(cone.friction) and cone.normal @ motion[cone.rows] > least]
-    if clinging:  # (what sticks without limit does so in the plane alone, too)
+    if clinging:  # (contacts with unlimited friction stick in the plane too)
         pressed = [cone for cone in cones if cone not in clinging]
         held = np.array([row for cone in pressed for row in np.arange(len(free))[cone.rows]], dtype=np.intp)
         ends = np.cumsum([0, *(len(cone.normal) for cone in pressed)])
@@ -138,7 +138,7 @@ def _settled(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tup
             break
         last, step = step, slides - before
         ratio = float(last @ step / (last @ last)) if last.any() else 0.0
-        if iteration % AHEAD == AHEAD - 1 and 0.0 < ratio < 1.0:  # near a jam they settle slowly: to where they go
+        if iteration % AHEAD == AHEAD - 1 and 0.0 < ratio < 1.0:  # near a jam they converge slowly: extrapolate to the limit
             slides, step = slides + ratio / (1.0 - ratio) * step, np.zeros(len(cones))
     if change <= NONE * scale:  # (shared forces creep)
         return forces, motion
@@ -176,7 +176,7 @@ def _least(
 
 
 def still_rows(cones: Sequence[Cone], size: int) -> FloatArray:
-    """What does not move (rows, k) at contacts that stand: along the normal, and in the plane where they do not slide."""
+    """Rows (rows, k) of contacts at rest without motion: along the normal, and in the plane where they do not slide."""
     identity = np.eye(size)
     rows = [
         cone.normal[None] @ identity[cone.rows]

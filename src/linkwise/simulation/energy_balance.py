@@ -22,8 +22,8 @@ LARGE = 0.1
 #: Share of the kinetic and potential energy below which an error is worth no warning, where next to nothing is exchanged.
 SMALL = 1e-3
 
-#: At how many recorded instants at most, of how many rollouts, energies are looked at where they are not recorded: this
-#: takes some hundredths of a millisecond.
+#: Greatest numbers of recorded instants and rollouts at which energies are computed if they are not recorded: this takes
+#: some hundredths of a millisecond.
 INSTANTS, ROLLOUTS = 8, 64
 
 
@@ -70,19 +70,19 @@ def energy_error(
 
 
 def _first_half(tree: Tree, path: FloatArray, qd: FloatArray, step: FloatArray) -> FloatArray:
-    """The path to the middle of each interval: of the cubic, of what has a quaternion half of the whole."""
+    """Path to the middle of each interval: of the cubic; for quaternions half of the total motion."""
     half = 0.5 * path + 0.125 * step * (qd[..., :-1, :] - qd[..., 1:, :])
     first = tree.nv - tree.n
     return np.concatenate([0.5 * path[..., :first], half[..., first:]], axis=-1)
 
 
 def jumps(tree: Tree) -> bool:
-    """Whether any motor has Coulomb friction that jumps: within a step, so that its work does not follow from the record."""
+    """True if a motor has discontinuous Coulomb friction: its work within a step does not follow from the record."""
     return any(drive.motor.jumps for drive in tree.drives)
 
 
 def has_friction(tree: Tree) -> bool:
-    """Whether any motor has friction, or any spring a damper."""
+    """True if a motor has friction, or a spring a damper."""
     return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in tree.drives) or _damped(tree)
 
 
@@ -154,13 +154,13 @@ def sampled(plant: Plant, q: FloatArray, qd: FloatArray, tau: FloatArray, *, dri
     return kinetic, potential, error
 
 
-#: Share of the loss in friction, and of the greatest energy that occurred, that may be left unexplained.
+#: Tolerance of the energy balance, relative to the loss in friction, and to the greatest energy.
 UNEXPLAINED, SMALL_SHARE = 0.01, 1e-6
 
 
 @dataclass(frozen=True)
 class EnergyAccount:
-    """Where the energy of a motion went, J.
+    """Energy balance of a motion, J.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class EnergyAccount:
 
     @property
     def drift(self) -> float:
-        """The error of the integration: gain of energy, less all work, and what friction took."""
+        """Integration error: gain of energy, minus all work, plus friction losses."""
         gain = self.kinetic[1] - self.kinetic[0] + self.potential[1] - self.potential[0]
         return gain - (self.work or 0.0) - (self.external or 0.0) + (self.lost or 0.0)
 

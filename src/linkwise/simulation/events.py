@@ -1,4 +1,4 @@
-"""What is watched for during a motion: crossings of zero, found on the recorded instants and located between them."""
+"""Events of a motion: zero crossings, detected at the recorded instants and located between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 from linkwise.trajectory.motion import Evaluator, Event, interpolant
 
-#: Parts into which an interval is divided at once, and how often: more than a float64 has bits.
+#: Parts into which an interval is divided at once, and number of divisions: more than a float64 has bits.
 PARTS, DIVISIONS = np.linspace(0.0, 1.0, 33), 12
 
 CALL = "expected a function g(t, q, qd)"
@@ -28,7 +28,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Watch:
-    """A function whose crossings of zero are events.
+    """A function whose zero crossings are events.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Watch:
 
     @classmethod
     def of(cls, name: str, function: Any) -> Watch:
-        """Check what `simulate` was given."""
+        """Validate the arguments of `simulate`."""
         item = f"simulate: event {name!r}"
         if not callable(function):
             raise ArgumentError(f"{item} is {shown(function)}; {CALL}")
@@ -58,7 +58,7 @@ class Watch:
         except TypeError as error:
             raise ArgumentError(f"{item} does not take (t, q, qd): {error}; expected g(t, q, qd)") from error
         except ValueError:
-            pass  # a function without a signature: its call will tell
+            pass  # a function without a signature: its call will raise the error
         direction, terminal = getattr(function, "direction", 0), getattr(function, "terminal", False)
         if not isinstance(direction, (int, float, np.integer, np.floating)) or np.isnan(direction):
             raise ArgumentError(f"{item} has the direction {direction!r}; expected -1, 0 or 1")
@@ -67,7 +67,7 @@ class Watch:
         return cls(name, function, int(terminal), float(direction))
 
     def __call__(self, t: Any, q: FloatArray, qd: FloatArray, *, finite: bool = False) -> FloatArray:
-        """The values at states (..., nq), (..., nv), checked; finite, if that is asked, wherever the state is."""
+        """Values at states (..., nq), (..., nv), validated; finite wherever the state is, if that is required."""
         shape = q.shape[:-1]
         item, expected = (
             f"simulate: what event {self.name!r} gives",
@@ -159,7 +159,7 @@ def member(row: int, batch: Shape) -> tuple[int, ...]:
 
 
 def _between(plant: Plant, t: FloatArray, recorded: Recorded, rows: Rows, columns: Rows, *, held: bool) -> Evaluator:
-    """The interpolant of K intervals, each of a rollout of its own: times (K, 1) to states (K, 1, size)."""
+    """The interpolant of K intervals, each of another rollout: times (K, 1) to states (K, 1, size)."""
     place = rows[:, None], columns[:, None] + [0, 1]
     q, qd, qdd = recorded.q[place], recorded.qd[place], recorded.qdd[place]
     if held:  # under the torque of the interval that ends here

@@ -63,7 +63,7 @@ class Ground:
         number_within("ground: restitution", self.restitution, 0.0, 1.0, "a coefficient from 0 to 1")
 
     def gap(self, q: FloatArray, name: str) -> float:
-        """How far a contact is above the plane, m."""
+        """Height of a contact above the plane, m."""
         return float(self.contacts.positions(q, [name])[0] @ self.normal(name) - self.height)
 
     def along(self, values: FloatArray, active: Sequence[str]) -> dict[str, float]:
@@ -72,12 +72,12 @@ class Ground:
         return {name: float(self.normal(name) @ part if len(part) == 3 else part[0]) for name, part in parts.items()}
 
     def has_cone(self, name: str) -> bool:
-        """Whether the forces at a contact have to stay in a friction cone."""
+        """True if the contact force must be in a friction cone."""
         contact = self._contact(name)
         return contact.kind == "point" and contact.friction is not None
 
     def margin(self, forces: FloatArray, active: Sequence[str], name: str) -> float:
-        """How far a force (k,) is within the friction cone of a contact, N; infinite for one without friction."""
+        """Margin of a force (k,) within the friction cone of a contact, N; infinite without friction."""
         if not self.has_cone(name):
             return np.inf
         force = self.contacts.by_name(forces, active)[name]

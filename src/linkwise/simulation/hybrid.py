@@ -23,7 +23,7 @@ from linkwise.trajectory.motion import Event
 #: Rebounds lower than this many absolute tolerances are none: the joint stays at its stop.
 LOW_REBOUND = 100.0
 
-#: Share of the greatest velocity below which what an impact leaves in a coordinate at rest is rounding.
+#: Relative velocity after an impact that counts as rounding in a coordinate at rest.
 ROUNDING = 1e-13
 
 #: Share of the forces by which a force has to be inside its limits for a joint to hold again after it broke away.
@@ -55,7 +55,7 @@ class UnilateralLaws:
 
     @classmethod
     def of(cls, plant: Plant) -> UnilateralLaws:
-        """Those of a mechanism, from its motors and end stops."""
+        """Build the laws of a mechanism, from its motors and end stops."""
         tree = plant.tree
         first = tree.nv - tree.n
         forward, backward, upward, downward = np.zeros((4, tree.nv))
@@ -72,7 +72,7 @@ class UnilateralLaws:
         for term in tree.force_terms:
             if isinstance(term.element, EndStop) and term.element.impulsive and term.element.limits:
                 ((k, ratio),) = term.ratios
-                if not ratio:  # (a joint that follows another with the ratio 0 stands still)
+                if not ratio:  # (a mimic joint with ratio 0 is at rest)
                     continue
                 ends = sorted((end - term.shift) / ratio for end in term.element.limits)
                 for side, end in enumerate(ends):
@@ -82,7 +82,7 @@ class UnilateralLaws:
 
     @property
     def dry(self) -> npt.NDArray[np.bool_]:
-        """Where there is Coulomb friction (nv,)."""
+        """Mask of Coulomb friction (nv,)."""
         return np.asarray((self.upward != 0) | (self.downward != 0))
 
     def slipping(self, direction: FloatArray) -> FloatArray:
@@ -92,7 +92,7 @@ class UnilateralLaws:
 
 @dataclass(frozen=True)
 class Mode:
-    """What holds from one event to the next.
+    """State of friction and stops between two events.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Mode:
 
 
 class HybridRollout(ModalRollout):
-    """One initial state carried through all instants, from event to event.
+    """Integration of one initial state through all instants, from event to event.
 
     Between events each coordinate with Coulomb friction slips one way or is held, and so is one that rests against a stop.
     A held joint breaks away at its greatest friction at rest, and slips against its Coulomb friction.
@@ -125,6 +125,7 @@ class HybridRollout(ModalRollout):
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
         self.names = [*tree.velocity_names[: tree.nv - tree.n], *tree.names]
         self.stopped: dict[int, int] = {}
+        self.released: set[int] = set()
         self._check_start()
 
     @staticmethod
@@ -151,7 +152,7 @@ class HybridRollout(ModalRollout):
         return qdd[0], (qdd[1:] - qdd[0]).T / unit
 
     def _efforts(self, mode: Mode, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """What friction and stops do (nv,)."""
+        """Efforts of friction and stops (nv,)."""
         efforts = self.laws.slipping(mode.direction)
         if len(mode.held):
             qdd, per_unit = self._response(q, qd, tau + efforts, mode.held)
@@ -172,8 +173,8 @@ class HybridRollout(ModalRollout):
     # ── events ────────────────────────────────────────────────────────────────────────────────────
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
-        """What ends a mode: its kind, the velocity, and the function that falls to zero."""
-        held, event = set(mode.held.tolist()), partial(self._falling, nq=self.nq, begin=begin)
+        """Events that end a mode: kind, velocity, and a function that falls to zero."""
+        held, event = set(mode.held.tolist()), partial(self._falling, begin=begin)
 
         def margin(k: int) -> Any:
             def value(t: float, q: FloatArray, qd: FloatArray) -> float:
@@ -187,7 +188,8 @@ class HybridRollout(ModalRollout):
             events.append(("stick", i, event(lambda _t, _q, qd, i=i: mode.direction[i] * qd[i])))
         for i, side in np.argwhere(np.isfinite(self.laws.limits)).tolist():
             if i not in held:
-                end, sign = self.laws.limits[i, side], 1.0 - 2.0 * side
+                sign = 1.0 - 2.0 * side
+                end = self.laws.limits[i, side] - sign * self.task.tolerances["atol"] * (i in self.released)
                 gap = lambda _t, q, _qd, at=i + self.shift, end=end, sign=sign: sign * (q[at] - end)  # noqa: E731
                 events.append(("hit high" if side else "hit low", i, event(gap)))
         return events
@@ -197,6 +199,8 @@ class HybridRollout(ModalRollout):
     ) -> tuple[FloatArray, FloatArray, Mode, float | None]:
         """The state and the mode after events, and the first step to take in it."""
         q, qd = q.copy(), qd.copy()
+        near, atol = np.abs(q[self.shift :, None] - self.laws.limits).min(axis=1), self.task.tolerances["atol"]
+        self.released = {i for i in self.released if near[i] <= atol}
         for kind, i in occurred:
             if kind == "stick":
                 qd[i] = 0.0
@@ -215,7 +219,7 @@ class HybridRollout(ModalRollout):
         return q, qd, mode, min(steps) if steps else None
 
     def _resting(self, qd: FloatArray) -> npt.NDArray[np.intp]:
-        """The velocities that are zero, and may be held there."""
+        """Velocities that are zero, and may stick there."""
         return np.array(
             [i for i in range(self.nv) if qd[i] == 0.0 and (self.laws.dry[i] or i in self.stopped)], dtype=np.intp
         )
@@ -245,13 +249,14 @@ class HybridRollout(ModalRollout):
                 room = BEYOND * (1.0 + np.abs(tau).max(initial=0.0))
                 within[:, k] += np.where(np.isfinite(bounds[:, k]), [room, -room], 0.0)
         active = np.ones(len(still), dtype=np.intp)
-        while active.any():  # what slips is held back less than before, so that others may break away too
+        while active.any():  # friction of a slipping joint is less than before, so that others may break away too
             qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
             _, active = complementary(per_unit[still], qdd[still], within)
             for i, side in zip(still, active, strict=True):
                 if side:
                     direction[i] = -side if laws.dry[i] else 0.0
-                    self.stopped.pop(int(i), None)
+                    if self.stopped.pop(int(i), None) is not None:  # (an integrator's error is no hit)
+                        self.released.add(int(i))
             still, bounds, within = still[active == 0], bounds[:, active == 0], within[:, active == 0]
         mode = Mode(direction, still, bounds)
         return mode, np.asarray(self.rates(q, qd, tau + self._efforts(mode, tau, q, qd)))[self.nq :]

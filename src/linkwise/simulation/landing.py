@@ -19,19 +19,19 @@ from linkwise.simulation.task import Task
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import Event
 
-#: How far below the ground a contact may begin, m, and how far above it counts as standing on it.
+#: Greatest initial depth of a contact below the ground, m, and height up to which it counts as touching.
 TOUCHING = 1e-9
 
 #: Rebounds lower than this many absolute tolerances are none.
 LOW_REBOUND = 100.0
 
-#: How much lower, m, a contact that has stood has to come to land again: rounding of its height.
+#: Depth, m, by which a released contact must descend to land again: rounding of its height.
 RELEASED = 1e-12
 
-#: Share of its velocity that what jams is pushed by.
+#: Relative push of a jamming contact.
 SHORT = 1e-6
 
-#: Below this part of the greatest, a row of a constraint is dependent on others.
+#: A row of a constraint is dependent below this part of the greatest.
 DEPENDENT = 1e-9
 
 #: Share of the forces by which the ground may seem to pull, or a force to leave its cone: rounding.
@@ -52,7 +52,7 @@ ABOUT_SLOW = 1e-6
 
 @dataclass(frozen=True)
 class Stance:
-    """What holds from one event to the next.
+    """Contact state between two events.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Stance:
 
 
 class GroundRollout(ModalRollout):
-    """One initial state carried through all instants, from landing to lift-off.
+    """Integration of one initial state through all instants, from landing to lift-off.
 
     At each event the next mode follows from the complementarity of forces and accelerations under Coulomb's law, `coulomb`
     (F. Pfeiffer, Ch. Glocker, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), and velocities after impacts
@@ -121,7 +121,7 @@ class GroundRollout(ModalRollout):
         return forces
 
     def _room(self, forces: FloatArray, mode: Stance) -> float:
-        """How far the least pressed contact is pressed, or the one nearest to sliding is from it, N."""
+        """Smallest normal force, or margin of sliding, of the contacts, N."""
         pressures = self.ground.along(forces, mode.standing).values()
         sticking = (name for name in mode.standing if name not in mode.sliding)
         return min([*pressures, *(self.ground.margin(forces, mode.standing, name) for name in sticking)])
@@ -145,7 +145,7 @@ class GroundRollout(ModalRollout):
 
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
         def event(value: Any) -> Any:
-            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), nq=self.nq, begin=begin)
+            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), begin)
 
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
             return self.ground.along(self._held(mode, law(t, q, qd), q, qd), mode.standing)[name]
@@ -188,7 +188,7 @@ class GroundRollout(ModalRollout):
         return [*events, ("give", None, event(holding))] if mode.shared else events
 
     def _left(self, mode: Stance, forces: FloatArray, tau: FloatArray, q: FloatArray, qd: FloatArray) -> tuple[float, float]:
-        """The greatest acceleration of what should have none under some forces (k,), and of the contacts without forces."""
+        """Greatest acceleration that should be zero under some forces (k,), and the acceleration scale without forces."""
         jac = self.contacts.jacobian(q, mode.standing)
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
         rows = still_rows(self._cones(mode.standing, mode.sliding), len(free))
@@ -196,7 +196,7 @@ class GroundRollout(ModalRollout):
         return float(np.abs(motion).max(initial=0.0)), self._size(free)
 
     def _size(self, rates: FloatArray) -> float:
-        """What accelerations (k,) are compared with, m/s2: the greatest, or gravity."""
+        """Acceleration scale, m/s2: the greatest of the accelerations (k,) and gravity."""
         gravity = float(np.linalg.norm(self.plant.tree.gravity))
         return max(float(np.abs(rates).max(initial=0.0)), gravity or 1.0)
 
@@ -217,11 +217,11 @@ class GroundRollout(ModalRollout):
         leaving = self.ground.along(self.contacts.jacobian(q, touching) @ qd, touching)
         standing = [name for name in touching if leaving[name] <= SLOW]
         stance = self._stance(q, qd, tau, standing, occurred)
-        if stance is None:  # what hardly slides any more jams and stops
+        if stance is None:  # nearly stopped sliding contacts jam and stop
             stopped = self._still(q, qd, Stance(tuple(standing), {}), ())
             if np.abs(self.contacts.jacobian(q, standing) @ (qd - stopped)).max() < TURNING:
                 qd, stance = stopped, self._stance(q, stopped, tau, standing, occurred)
-        if stance is None:  # what slides jams, as chalk does that is pushed over a board
+        if stance is None:  # sliding contacts jam, like chalk pushed over a board
             qd = self._after(time, q, qd, standing, 0.0, self.rates(q, qd, tau)[self.nq :])
             stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:
@@ -234,7 +234,7 @@ class GroundRollout(ModalRollout):
         return q, qd, self.stance, hop
 
     def _still(self, q: FloatArray, qd: FloatArray, stance: Stance, occurred: Any) -> FloatArray:
-        """The velocities without what integration has left at contacts that stand, or slide from rest on."""
+        """Remove integration errors from velocities at contacts that stick, or slide from rest."""
         jac = self.contacts.jacobian(q, stance.standing)
         speeds = self.contacts.by_name(jac @ qd, stance.standing)
         moving = {
@@ -253,7 +253,7 @@ class GroundRollout(ModalRollout):
         return np.asarray(qd - response @ np.linalg.lstsq(rows @ response, rows @ qd, rcond=DEPENDENT)[0])
 
     def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any) -> Stance | None:
-        """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
+        """Determine which of the touching contacts stay, and which of these slide; None if no forces are possible."""
         jac = self.contacts.jacobian(q, standing)
         speeds = self.contacts.by_name(jac @ qd, standing)
         sliding = {}
@@ -299,7 +299,7 @@ class GroundRollout(ModalRollout):
     def _impact(
         self, time: float, q: FloatArray, qd: FloatArray, tau: FloatArray, touching: list[str], landed: list[str]
     ) -> tuple[FloatArray, float | None]:
-        """The velocities after contacts have landed, and how long the shortest rebound about takes."""
+        """Velocities after the impact of landing contacts, and the approximate duration of the shortest rebound."""
         jac = self.contacts.jacobian(q, touching)
         arriving = self.ground.along(jac @ qd, touching)
         if not any(arriving[name] < 0.0 for name in landed):
@@ -328,7 +328,7 @@ class GroundRollout(ModalRollout):
     def _after(
         self, time: float, q: FloatArray, qd: FloatArray, touching: list[str], restitution: float, rates: Any = None
     ) -> FloatArray:
-        """The velocities (nv,) after an impact, or, with accelerations without contacts, after friction jams what slides.
+        """Velocities (nv,) after an impact, or, with contact-free accelerations, after friction stops sliding abruptly.
 
         Then the impulse is that which a push by these accelerations calls for, however short (F. Génot, B. Brogliato, "New
         results on Painlevé paradoxes", European Journal of Mechanics A 18, 1999).
@@ -351,7 +351,7 @@ class GroundRollout(ModalRollout):
 
 
 def _slow(occurred: Any, name: str) -> float:
-    """The speed, m/s, below which a point is at rest after what has occurred."""
-    if ("stick", name) in occurred:  # (it has turned back, slower than the direction of its friction is known)
+    """Speed, m/s, below which a point counts as resting, given what occurred."""
+    if ("stick", name) in occurred:  # (it has reversed, slower than the direction of its friction is known)
         return TURNING
     return ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW

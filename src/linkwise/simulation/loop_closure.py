@@ -19,7 +19,7 @@ from linkwise.trajectory.motion import Event
 
 
 def closed_start(tree: Tree, batch: Shape, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The initial states (B, nq), (B, nv) with loops closed exactly: what was typed with six digits is.
+    """Close the loops of the initial states (B, nq), (B, nv) exactly, if they are closed to input precision.
 
     Raises
     ------
@@ -57,14 +57,14 @@ def closed_events(tree: Tree, events: Sequence[Event]) -> tuple[Event, ...]:
 
 
 def projected(tree: Tree, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The nearest states (..., nq), (..., nv) with loops closed, NaN where there is none near."""
+    """The nearest states (..., nq), (..., nv) with loops closed, NaN if there is none nearby."""
     with np.errstate(all="ignore"):
         closed_q, closed_qd = kernel_of(tree, "project_to_loops")(q, qd)
     return closed_q, closed_qd
 
 
 def _gaps(tree: Tree, q: FloatArray) -> FloatArray:
-    """How far loops are open (B, K); a hinge with opposed axes by 2."""
+    """Closure errors (B, K); a hinge with opposed axes counts as 2."""
     facing = kernel_of(tree, "closure_facing")(q).min(axis=1, keepdims=True)
     return np.where(facing > 0, kernel_of(tree, "closure")(q), 2.0 * independent_closure(tree).sizes)
 

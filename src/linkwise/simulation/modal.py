@@ -21,7 +21,7 @@ PATIENCE, LEAST = 1000, 1e-9
 
 
 class UnsolvedError(Exception):
-    """There is no next mode; its arguments are the time, s, and why."""
+    """There is no next mode; its arguments are the time, s, and the reason."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,18 @@ class Piece:
     law: Law
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """One state (nq + nv + 1,) in the place of dense output."""
+
+    state: FloatArray
+
+    def __call__(self, time: Any) -> FloatArray:
+        return np.multiply.outer(self.state, np.ones(np.shape(time)))
+
+
 class ModalRollout(AdaptiveRollout):
-    """One initial state carried through all instants, from event to event; a subclass says what modes there are."""
+    """Integration of one initial state through all instants, from event to event; a subclass defines the modes."""
 
     def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
         super().__init__(task, rates, law, row)
@@ -47,11 +57,11 @@ class ModalRollout(AdaptiveRollout):
 
     @abstractmethod
     def _efforts(self, mode: Any, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """What acts in a mode beside the efforts (nv,) of the motors."""
+        """Efforts in a mode besides those (nv,) of the motors."""
 
     @abstractmethod
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
-        """What ends a mode: its kind, its place, and the function that falls to zero."""
+        """Events that end a mode: kind, index, and a function that falls to zero."""
 
     @abstractmethod
     def _change(
@@ -69,20 +79,14 @@ class ModalRollout(AdaptiveRollout):
 
         return derivative
 
-    @staticmethod
-    def _falling(value: Any, nq: int, begin: float) -> Any:
-        """A function as SciPy wants it, which ends a mode where it falls to zero; what begins there has not fallen to it."""
-        seen: dict[float, float] = {}
+    def _falling(self, value: Any, begin: float) -> Any:
+        """Event function for SciPy that falls to zero at the end of a mode; a zero at its begin does not count."""
 
-        def function(t: float, y: FloatArray) -> float:
-            if t not in seen:  # (the dense output at the ends of a step may round to the other sign)
-                result = float(value(t, y[:nq], y[nq:-1]))
-                seen[t] = max(result, 1.0) if t == begin else result  # (not tiny: a root would be seen at the beginning)
-            return seen[t]
+        def above(t: float, q: FloatArray, qd: FloatArray) -> float:
+            result = float(value(t, q, qd))
+            return max(result, 1.0) if t == begin else result  # (not tiny: a root would be seen at the beginning)
 
-        watched: Any = function
-        watched.terminal, watched.direction = True, -1.0
-        return watched
+        return self._watched(above, True, -1.0)
 
     def _piece(self, first: int, following: int) -> bool:
         pieces = len(self.pieces)
@@ -95,7 +99,7 @@ class ModalRollout(AdaptiveRollout):
         return bool(goes_on and np.isfinite(self.q[following]).all())
 
     def _followed(self, first: int, following: int) -> bool:
-        """From one instant to another, mode after mode; whether it goes on."""
+        """Integrate from one instant to another, mode after mode; return False at the end of the motion."""
         times = self.task.every[first : following + 1]
         time, last, law = float(times[0]), float(times[-1]), self._law_from(first)
         begun, changes, goes_on = time, 0, True
@@ -104,8 +108,10 @@ class ModalRollout(AdaptiveRollout):
             watched = [self._event_function(watch, time) for watch in self.task.events]
             changing = self._mode_events(mode, law, time)
             options: dict[str, Any] = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": True}
+            if self.task.torque.is_law and not self.task.hold:  # (what rests would let steps pass over pushes)
+                options["max_step"] = float(np.diff(times).max())
             if first_step is not None:
-                options["first_step"] = min(first_step, last - time)
+                options["first_step"] = min(first_step, last - time, options.get("max_step", np.inf))
             y = np.concatenate([q, qd, [self.total]])
             functions = [*watched, *(function for _, _, function in changing)]
             solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
@@ -125,20 +131,22 @@ class ModalRollout(AdaptiveRollout):
             fired = zip(changing, solution.t_events[len(watched) :], strict=True)
             occurred = {(kind, i) for (kind, i, _), at in fired if len(at)}
             q, qd, mode, first_step = self._change(time, q, qd, law, occurred)
+            if time == last:  # (the next piece begins with the state after the event)
+                self.pieces.append(Piece(time, time, _Standing(np.concatenate([q, qd, [self.total]])), mode, law))
         return goes_on
 
     def _fill(self, first: int, following: int, pieces: list[Piece]) -> None:
         """The states at the instants of some pieces."""
         times = self.task.every[first + 1 : following + 1]
         for piece in pieces:
-            inside = np.flatnonzero((times > piece.begin) & (times <= piece.end)) + first + 1
+            inside = np.flatnonzero((times >= piece.begin) & (times <= piece.end)) + first + 1
             if len(inside):
                 values = piece.solution(self.task.every[inside]).T
                 self.q[inside], self.qd[inside] = values[:, : self.nq], values[:, self.nq : -1]
                 self.work[inside] = values[:, -1]
 
     def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
-        """What acts (R, nv) beside the efforts (R, nv) of the motors at some instants."""
+        """Efforts (R, nv) besides those (R, nv) of the motors at some instants."""
         result = np.full_like(tau, np.nan)
         for row, time in enumerate(t):
             piece = self._piece_at(float(time))
@@ -165,7 +173,7 @@ class ModalRollout(AdaptiveRollout):
         return self.pieces[k] if self.pieces and time <= self.pieces[k].end else None
 
     def _goes_on(self, solution: Any) -> bool:
-        """Keep what was watched for in a piece; whether the motion goes on."""
+        """Record the events of a piece; return False at the end of the motion."""
         latest = self._note(solution)
         for watch in self.task.events:
             if watch.terminal and sum(event.name == watch.name for event in self.events) >= watch.terminal:

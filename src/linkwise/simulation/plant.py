@@ -1,4 +1,4 @@
-"""`Plant`: a mechanism and what acts on it beside its motors and gravity."""
+"""`Plant`: a mechanism with its loads other than motors and gravity."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Plant:
 
     @property
     def projects(self) -> bool:
-        """Whether each state goes to the nearest one that closes the loops."""
+        """True if each state is projected to the nearest one that closes the loops."""
         return bool(self.tree.loops) and self.stabilization == "projection"
 
     def accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
@@ -82,7 +82,7 @@ class Plant:
 
     @property
     def is_looped(self) -> bool:
-        """Whether accelerations come from a kernel that loops over the bodies."""
+        """True if accelerations come from a kernel that loops over the bodies."""
         name = "forward_dynamics" if self.external is None else "forward_dynamics_external"
         return not self.tree.loops and self.kernel(name, **self.options).tier == "looped"
 
@@ -92,7 +92,7 @@ class Plant:
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """What its dynamics depend on, beside the mechanism."""
+        """Choices on which its dynamics depend, besides the mechanism."""
         return self.external, self.wrenches, self.stabilization, self.rate
 
     @property
@@ -104,12 +104,12 @@ class Plant:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Those of an algorithm that takes wrenches."""
+        """Options of an algorithm that accepts wrenches."""
         return {} if self.wrenches is None else {"wrenches": self.wrenches}
 
 
 class BatchPlant(Plant):
-    """The same on numbers, for batches of states (..., nq) at once: its accelerations come from a kernel of the mechanism.
+    """Numeric plant for batches of states (..., nq): its accelerations come from a kernel of the mechanism.
 
     What is more than a sum for joints with quaternions is compiled for these alone.
     """
@@ -151,5 +151,5 @@ class BatchPlant(Plant):
 
 
 def _step(tree: Tree, q: Array, step: Array) -> Array:
-    """Where a step (nv,) leads."""
+    """Configuration after a step (nv,)."""
     return np.asarray(integrate(tree, q, step, 1.0))

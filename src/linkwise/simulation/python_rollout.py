@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @dataclass(frozen=True)
 class Steps:
-    """What a step is made of, as functions of batches.
+    """Functions of a step over batches.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def looped_steps(plant: Plant, method: str, law: Feedback | None, hold: bool) ->
 
 
 class PythonRollout:
-    """Steps taken by Python; the numbers are those of `Rollout` to rounding.
+    """Steps in Python; the numbers are those of `Rollout` to rounding.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class PythonRollout:
         return recorded
 
     def _torque(self, reads: Sequence[FloatArray], k: int) -> TorqueFunction:
-        """What gives the torque from instant k on."""
+        """Torque function from instant k on."""
         rows = [array[:, min(k, array.shape[1] - 1)] for array in reads]
         law = self.steps.law
         if law is None:

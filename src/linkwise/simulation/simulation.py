@@ -126,7 +126,8 @@ def simulate(
         stick, or creeps if its motor has a `transition_speed`. "stiction": what holds the joint, up to the breakaway
         friction; where more is needed it slips, against the Coulomb friction, which jumps. Joints that stick, slip or
         reverse, and those that hit an `EndStop` with a restitution, are located as events ("stick elbow", "slip elbow",
-        "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them.
+        "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them. Under a law that
+        is asked at every stage no step is longer than the longest interval of the instants: a shorter push may be missed.
     stabilization : {"projection", "baumgarte", "none"}
         What keeps loops closed. "projection": behind every step the state goes to the nearest one that closes them, measured
         by the mass matrix, to 1e-11 (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006, section
@@ -217,7 +218,7 @@ def simulate(
 
 
 def _stepped(task: Task) -> Recorded:
-    """Integrate with fixed steps, as far as something is recorded."""
+    """Integrate with fixed steps until the last recorded instant."""
     torque, steps = task.torque, task.steps // task.record * task.record
     rollout = _rollout(task)
     timing: dict[str, Any] = {"start": float(task.t[0]), "step": task.step, "steps": steps, "record": task.record}
@@ -258,7 +259,7 @@ def _cut(task: Task, recorded: Recorded, ends: FloatArray) -> None:
     """Leave NaN after the end of each rollout, and where its state is not finite; the latter is an error unless marked."""
     q, qd, t = recorded.q, recorded.qd, task.t
     if np.isfinite(q[:, -1]).all() and np.isfinite(qd[:, -1]).all() and not np.isfinite(ends).any():
-        return  # what is not finite once stays so
+        return  # a state that is not finite stays so
     over = t > ends[:, None]
     lost = ~(np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)) & ~over
     if lost.any() and not task.mark:
@@ -300,7 +301,7 @@ def _trajectory(task: Task, recorded: Recorded, events: tuple[Event, ...]) -> Tr
 
 @dataclass(frozen=True, eq=False)
 class ZeroOrderHold:
-    """The evaluator of a trajectory whose torque holds through each recorded interval.
+    """The evaluator of a trajectory whose torque is constant in each recorded interval.
 
     What it needs beside the record, the accelerations before the jumps, it computes when it is first called.
 
@@ -330,7 +331,7 @@ class ZeroOrderHold:
         return ZeroOrderHold(self.plant, self.t, *(array[place] for array in self._arrays))
 
     def first(self, kept: int) -> ZeroOrderHold | None:
-        """The same for the first so many instants, which know nothing of what is lost after them; None for one alone."""
+        """Restrict it to the first `kept` instants; None for a single one."""
         arrays: Any = (array[..., :kept, :] for array in self._arrays)
         return ZeroOrderHold(self.plant, self.t[:kept], *arrays) if kept > 1 else None
 

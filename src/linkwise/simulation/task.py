@@ -1,4 +1,4 @@
-"""What `simulate` is given, checked and brought into one form: a `Task`."""
+"""Validated arguments of `simulate` in one form: a `Task`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, common_batch, first_place, flag, numbers, shaped, whole
 from linkwise.trajectory.validation import instants
 
-#: By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves.
+#: Relative tolerance of equal steps, in addition to the rounding of the instants.
 EVEN = 1e-9
 
 #: SciPy's names of the adaptive methods.
@@ -34,10 +34,10 @@ ADAPTIVE = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau"
 
 DIVERGED = ("raise", "mark")
 
-#: What Coulomb friction does at rest.
+#: Models of Coulomb friction at rest.
 FRICTION = ("sign", "stiction")
 
-#: What keeps loops closed.
+#: Methods of stabilizing closed loops.
 STABILIZATIONS = ("projection", "baumgarte", "none")
 
 #: Baumgarte's rate times the step: by default, and at most. The semi-implicit Euler method is the first of the fixed ones to
@@ -47,7 +47,7 @@ STABLE, MOST_STABLE = 0.1, 0.8
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be integrated, and how.
+    """An integration with all its options.
 
     Attributes
     ----------
@@ -105,12 +105,12 @@ class Task:
 
     @property
     def fixed(self) -> bool:
-        """Whether it goes by fixed steps."""
+        """True for a fixed-step method."""
         return self.method in INTEGRATORS
 
     @property
     def steps(self) -> int:
-        """How many steps lead through the instants."""
+        """Number of steps through the instants."""
         return len(self.every) - 1
 
     @property
@@ -120,18 +120,18 @@ class Task:
 
     @property
     def held(self) -> bool:
-        """Whether the torque jumps at instants."""
+        """True if the torque is discontinuous at instants."""
         return self.torque.varies or (self.hold and self.torque.is_law)
 
     @property
     def balanced(self) -> bool:
-        """Whether the work since the start follows from what is recorded."""
+        """True if the work since the start follows from the record."""
         constant = not (self.torque.is_law or self.torque.varies)
         stepwise = self.record == 1 and (self.hold or not self.torque.is_law)
         return (constant or stepwise) and not jumps(self.plant.tree)
 
     def require_plain_steps(self, purpose: str, where: str, **refused: bool) -> None:
-        """Raise `ArgumentError` for what rollouts by fixed steps alone have not, and for what else is refused."""
+        """Raise `ArgumentError` unless the rollout has plain fixed steps, and for the options in `refused`."""
         refused |= {"energies": self.energies, "friction": self.hybrid, "backend": self.backend is not None}
         wrong = [name for name, there in refused.items() if there]
         if wrong:
@@ -151,7 +151,7 @@ def _plant(tree: Tree, external: Any, kept: tuple[str, float]) -> Plant:
 
 
 def _hybrid(tree: Tree, friction: str, method: str, *, fixed: bool) -> bool:
-    """Whether the motion goes from event to event."""
+    """True if the motion is integrated from event to event."""
     stops = [term.element for term in tree.force_terms if isinstance(term.element, EndStop) and term.element.impulsive]
     if friction == FRICTION[0] and not stops:
         return False
@@ -166,7 +166,7 @@ def _hybrid(tree: Tree, friction: str, method: str, *, fixed: bool) -> bool:
 
 
 def _ground(tree: Tree, ground: Any, method: str, *, fixed: bool, hybrid: bool) -> Ground | None:
-    """The ground, whose contacts are those of the mechanism that moves."""
+    """Validate the ground, whose contacts must be those of the simulated mechanism."""
     if ground is None:
         return None
     if not isinstance(ground, Ground):
@@ -184,7 +184,7 @@ def _ground(tree: Tree, ground: Any, method: str, *, fixed: bool, hybrid: bool) 
 
 
 def _stabilization(tree: Tree, word: Any, rate: Any, step: float, *, fixed: bool) -> tuple[str, float]:
-    """What keeps loops closed, and Baumgarte's rate, 1/s."""
+    """Stabilization of closed loops, and Baumgarte's rate, 1/s."""
     kind = choice("simulate: stabilization", word, STABILIZATIONS)
     if not tree.loops and kind != STABILIZATIONS[0]:
         raise ArgumentError(f"simulate: stabilization is {kind!r}; {tree.name!r} has no loops to keep closed")
@@ -266,7 +266,7 @@ def _laid_out(state: FloatArray, batch: Shape) -> FloatArray:
 
 
 def _clock(t: Any, *, even: bool) -> tuple[FloatArray, float]:
-    """Instants, given as an array or as a tuple (t_end, dt), and their distance."""
+    """Instants, from an array or from a tuple (t_end, dt), and their distance."""
     expected = "expected instants (T,), s, or a tuple (t_end, dt)"
     if t is None:
         raise ArgumentError(f"simulate: t is missing; {expected}")

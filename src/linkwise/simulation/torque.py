@@ -23,7 +23,7 @@ from linkwise.spatial.validation import numbers
 
 T = TypeVar("T")
 
-#: What a law may do.
+#: Permitted operations of a law.
 WORKS = (
     "what works is + - * / @, abs, np.sin, np.cos, np.sqrt, .sign() of one, linkwise.simulation.saturated for limits "
     "and the functions over scalars, such as linkwise.dynamics.gravity_torque(mech, q) for mech.gravity_torque(q)"
@@ -125,7 +125,7 @@ class Feedback:
         except TypeError as error:
             raise ArgumentError(f"Feedback: {self.name} does not take (t, q, qd, **parameters): {error}") from error
         except ValueError:
-            pass  # a function without a signature: it will say itself what it misses
+            pass  # a function without a signature: its call raises the error
         self.parameters = parameters
         self.inputs: dict[str, Sampled] = {}
         self.fixed: dict[str, Any] = {}
@@ -170,7 +170,7 @@ class Feedback:
         return compiled(mech, self, ("law", backend), lambda: Kernel(self.tape(mech), backend))
 
     def compiled(self, mech: Tree) -> dict[Any, Any]:
-        """What was compiled for this law and a mechanism, and for all that `replace` made of it without compiling.
+        """Compiled programs of this law and a mechanism, shared by copies that `replace` makes without compiling.
 
         The mechanism keeps it, as long as one of these laws is alive: neither keeps the other.
         """
@@ -203,7 +203,7 @@ class Feedback:
 
 
 def compiled(tree: Tree, law: Feedback | None, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-    """What was compiled for a mechanism, and for a law if there is one, or is now."""
+    """Compile a program for a mechanism, and a law if there is one; cached."""
     compilations = tree.__dict__.setdefault("_rollouts", {}) if law is None else law.compiled(tree)
     if key not in compilations:
         compilations[key] = make()
@@ -216,7 +216,7 @@ class _Family:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a parameter is a number, or an array or list of numbers; True and False are not."""
+    """True if a parameter is a number, or an array or list of numbers, but not a bool."""
     if not isinstance(value, (int, float, np.number, np.ndarray, list, tuple)):
         return False
     try:
@@ -293,7 +293,7 @@ class Torque:
 
     @classmethod
     def of(cls, tree: Tree, torque: Any, steps: int, batch: Shape) -> Torque:
-        """Check what `simulate` was given; `batch` is the batch shape of the initial states."""
+        """Validate the argument of `simulate`; `batch` is the batch shape of the initial states."""
         if isinstance(torque, Feedback):
             arrays = {}
             for name, value in torque.inputs.items():
@@ -315,12 +315,12 @@ class Torque:
 
     @property
     def is_law(self) -> bool:
-        """Whether it follows from the state."""
+        """True if it depends on the state."""
         return self.law is not None or self.function is not None
 
     @property
     def varies(self) -> bool:
-        """Whether it is read anew at the instants."""
+        """True if it changes at the instants."""
         return any(array.shape[-2] > 1 for array in self.arrays.values())
 
     def reads(self, batch: Shape) -> list[FloatArray]:
@@ -328,7 +328,7 @@ class Torque:
         return [flat(array, batch, 2) for array in self.arrays.values()]
 
     def checked_function(self, batch: Shape, nv: int) -> TorqueFunction | None:
-        """The user's function for rollouts laid out flat, if there is one: it sees and gives the batch shape.
+        """Wrap the user's function for flat rollouts: it receives and returns the batch shape.
 
         What it gives is checked: real numbers of a shape that fits, at each call; finite ones at the first, where the state
         surely is finite.

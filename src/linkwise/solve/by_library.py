@@ -26,7 +26,7 @@ def _posed(R: Any, p: Any) -> Array:
     return pose.ravel()
 
 
-#: Of constraints the argument by which solutions are differentiated, its shape, and the numbers (p,) that follow from it.
+#: Differentiable argument of each constraint, its shape, and the parameters (p,) computed from it.
 ARGUMENTS: dict[str, tuple[str, tuple[int, ...], Callable[[Array], Array]]] = {
     "Pose": ("T", (4, 4), np.ravel),
     "Position": ("p", (3,), lambda p: _posed(np.eye(3), p)),
@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, tuple[str, tuple[int, ...], Callable[[Array], Array]]] = {
     "Distance": ("value", (), lambda value: np.array([value, value]).ravel()),
 }
 
-#: What stands for the argument where its numbers do not matter.
+#: Placeholder of the argument where its numbers do not matter.
 EXAMPLES = {(4, 4): np.eye(4), (3, 3): np.eye(3), (3,): np.array([1.0, 0.0, 0.0]), (): np.zeros(())}
 
 
@@ -50,7 +50,7 @@ def solve_by(
     q0: Any,
     **options: Any,
 ) -> Solution:
-    """A solution whose rows are arrays of a library; of weights and priorities one of NumPy arrays."""
+    """Solution whose rows are arrays of a library; with weights or priorities one of NumPy arrays."""
     known = [ARGUMENTS.get(c.constraint_type.__name__) if isinstance(c, ConstraintOfArrays) else None for c in listed]
     held = [(c, spec) for c, spec in zip(listed, known, strict=True) if isinstance(c, ConstraintOfArrays)]
     values = [array for c, _ in held for array in c.arrays.values()] + ([] if q0 is None else [q0])
@@ -103,7 +103,7 @@ def shared_fields(mechanism: Tree, limits: bool = True) -> tuple[tuple[str, Any]
 
 
 def solution_rows(mechanism: Tree, **_: Any) -> dict[str, GraphOutput]:
-    """What a solution has in graphs of `torch.compile`."""
+    """Output declarations of a solution in graphs of `torch.compile`."""
     kinds = dict(zip(ROWS, DTYPES, strict=True)) | {"reason": tuple(REASONS)}
     return {name: GraphOutput((mechanism.nq,) if name == "q" else (), kind, name == "q") for name, kind in kinds.items()}
 
@@ -147,7 +147,7 @@ def _of_parts(parts: Mapping[str, Any]) -> tuple[list[Constraint], dict[str, Any
 
 
 def parts_inputs(mechanism: Tree, **parts: Any) -> dict[str, tuple[Any, ...]]:
-    """The shapes of what may be tensors: targets of constraints, weights, and the start."""
+    """Shapes of the arguments that may be tensors: targets of constraints, weights, and the start."""
     inputs: dict[str, tuple[Any, ...]] = {"q0": ("nq",)}
     for place, part in parts.items():
         if isinstance(part, tuple) and isinstance(part[0], type):
@@ -165,7 +165,7 @@ def solve_parts(solve: Callable[..., Solution], mechanism: Tree, **parts: Any) -
 
 
 def parts_rows(mechanism: Tree, **parts: Any) -> dict[str, GraphOutput]:
-    """What a solution for them has in graphs; with weights or priorities that of a `PrioritySolution`."""
+    """Output declarations of such a solution in graphs; with weights or priorities of a `PrioritySolution`."""
     shapes = tuple((name, part) for name, part in parts.items() if "]." in name)
     levels = _described(mechanism, shapes, tuple(parts), *parts.values())[0]
     if not len(levels):

@@ -39,7 +39,7 @@ KEPT = 64
 
 
 class CompiledProblem:
-    """What is compiled for one kind of task on one mechanism.
+    """Compiled kernels of one kind of task on one mechanism.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ class CompiledProblem:
 
     @cached_property
     def approaching(self) -> Descent | Rounds:
-        """The iteration to the nearest there is."""
+        """Iteration to the best approximation."""
         return iteration(self.problem, BEST_FIT, "approach", backend=self.backend)
 
     @cached_property
     def checks(self) -> Kernel:
-        """Numbers (p,) and q (nq,) to distance (m), angle (rad), joints outside their limits: a forward pass of its own."""
+        """Kernel from parameters (p,) and q (nq,) to distance (m), angle (rad), joints outside limits: a separate pass."""
 
         def check(p: Array, q: Array) -> tuple[Any, ...]:
             distance, angle = self.problem.errors(q, p)
@@ -106,12 +106,12 @@ class CompiledProblem:
         return entry
 
     def pieces(self, count: int) -> list[slice]:
-        """How so many tasks are divided among threads; what all of these need is traced before they begin."""
+        """Divide tasks among threads, after tracing their common kernels."""
         _ = self.checking
         return self.reaching.pieces(count)
 
     def checked(self, tasks: FloatArray, rows: FloatArray, start: FloatArray, tol: float, reached: Any = True) -> Solution:
-        """What rows of an iteration are for tasks (N, p) from starts (N, nq), by a separate forward pass."""
+        """Solution from rows of an iteration for tasks (N, p) and starts (N, nq), verified by a separate forward pass."""
         nq = self.problem.tree.nq
         q = self.unmoved(np.ascontiguousarray(rows[:, :nq]), start)
         distance, angle, outside = self.checking(tasks, q)
@@ -120,7 +120,7 @@ class CompiledProblem:
 
     @cached_property
     def rates(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
-        """Numbers (p,) and q (nq,) to what a step must fulfil (m, nv)."""
+        """Kernel from parameters (p,) and q (nq,) to the Jacobian of the step's equations (m, nv)."""
 
         def rates(p: Array, q: Array) -> Array:
             return self.problem.stacked(self.problem.parts(Configuration(self.problem.tree, q), p), exact=True)[1]
@@ -150,7 +150,7 @@ class CompiledProblem:
         return inside
 
     def deficient(self, tasks: FloatArray, q: FloatArray, share: float) -> Any:
-        """Where (N,) the rates have lost rank: singular values below this share of the greatest."""
+        """Mark tasks (N,) with rank-deficient Jacobian: singular values below this share of the greatest."""
         values = np.linalg.svd(self.rates(tasks, q), compute_uv=False)
         return values[:, -1] <= share * values[:, 0]
 
@@ -171,7 +171,7 @@ class CompiledProblem:
         return starts
 
     def unmoved(self, q: FloatArray, start: FloatArray) -> FloatArray:
-        """Configurations (..., nq), idle joints put back to where they were in start (..., nq), within their limits."""
+        """Reset idle joints of configurations (..., nq) to start (..., nq), within their limits."""
         if len(self.idle):
             k = self.idle - self.problem.base
             q[..., self.idle] = np.clip(start[..., self.idle], self.ranges.low[k], self.ranges.high[k])
@@ -210,7 +210,7 @@ class LoopedProblem(CompiledProblem):
 
     @cached_property
     def approaching(self) -> Rounds:
-        """The iteration to the nearest there is."""
+        """Iteration to the best approximation."""
         return self._rounds(BEST_FIT)
 
     def _rounds(self, policy: Policy) -> Rounds:
@@ -224,7 +224,7 @@ class LoopedProblem(CompiledProblem):
 
     @cached_property
     def rates(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
-        """Numbers (N, p) and q (N, nq) to what a step must fulfil (N, m, nv)."""
+        """Function from parameters (N, p) and q (N, nq) to the Jacobian of the step's equations (N, m, nv)."""
         return self.problem.rates
 
     def _used(self) -> set[int]:
@@ -234,7 +234,7 @@ class LoopedProblem(CompiledProblem):
 
 
 def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: Any) -> Descent:
-    """The iteration that solves a problem, traced once; the options are those of `Descent`."""
+    """Iteration that solves a problem, traced once; the options are those of `Descent`."""
     nq, extra = problem.tree.nq, AUX[policy.accept]
     size = problem.parameters
     inputs = {"parameters": (size,), "q0": (nq,), "settings": (3,), "q": (nq,), "aux": (extra,)}

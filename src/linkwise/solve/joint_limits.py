@@ -23,13 +23,13 @@ NARROW = 1.0
 
 
 class CoordinateBounds(Protocol):
-    """Between what joint coordinates stay, over scalars."""
+    """Bounds of joint coordinates, over scalars."""
 
     def clipped(self, q: Array) -> Array:
         """Q (n,), at their bounds the coordinates that are beyond."""
 
     def movable(self, q: Array, slope: Array) -> Array | list[Any]:
-        """For each coordinate 1, or 0 where it is at a bound and the slope (n,) leads beyond."""
+        """Mask of the coordinates, 0 where one is at a bound and the slope (n,) points beyond."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class InputBounds:
         return np.array([least(greatest(value, low), high) for value, low, high in triples], dtype=object)
 
     def movable(self, q: Array, slope: Array) -> list[Any]:
-        """For each coordinate 1, or 0 where it is at a bound and the slope (n,) leads beyond."""
+        """Mask of the coordinates, 0 where one is at a bound and the slope (n,) points beyond."""
         return [
             select(
                 value - low,
@@ -58,7 +58,7 @@ class InputBounds:
 
 @dataclass(frozen=True, eq=False)
 class JointRanges:
-    """Least and greatest joint coordinates, and which of them whole turns leave where they are.
+    """Joint limits, and which coordinates are periodic.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class JointRanges:
         return cls(bounds[:, 0], bounds[:, 1], turns)
 
     def keeping_turns_of(self, coordinates: Sequence[int]) -> JointRanges:
-        """The same, where whole turns of some coordinates count, as where their values are asked for."""
+        """Copy in which full turns of some coordinates matter, as where their values are constrained."""
         turning = self.turning.copy()
         turning[list(coordinates)] = False
         return replace(self, turning=turning)
@@ -106,7 +106,7 @@ class JointRanges:
 
     @property
     def narrow(self) -> npt.NDArray[np.bool_]:
-        """Which coordinates (n,) have so little room that a step towards a solution would leave it, mostly."""
+        """Mark coordinates (n,) with a range so narrow that most steps towards a solution would leave it."""
         return np.asarray(0.5 * self.high - 0.5 * self.low < 0.5 * NARROW)
 
     @cached_property
@@ -116,11 +116,11 @@ class JointRanges:
 
     @cached_property
     def limited(self) -> bool:
-        """Whether there is any limit."""
+        """True if there is any limit."""
         return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
     def hold(self, q: FloatArray) -> bool:
-        """Whether coordinates (n,) are finite, and within their limits."""
+        """True if coordinates (n,) are finite, and within their limits."""
         low, high = self._finite
         return bool(np.count_nonzero((low <= q) & (q <= high)) == len(low))
 
@@ -145,11 +145,11 @@ class JointRanges:
 
     @cached_property
     def _endless(self) -> npt.NDArray[np.intp]:
-        """Which coordinates turn and have no limit, by their index."""
+        """Indices of the rotational coordinates without limits."""
         return np.flatnonzero(self.turning & (self.low == -np.inf) & (self.high == np.inf))
 
     def lifted(self, q: FloatArray) -> FloatArray:
-        """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""
+        """Shift periodic coordinates (..., n) beyond their limits by full turns to, or towards, the limits."""
         above = self.turning & np.isfinite(self.high) & (q > self.high)
         below = self.turning & np.isfinite(self.low) & (q < self.low)
         if not (above.any() or below.any()):
@@ -170,7 +170,7 @@ class JointRanges:
 
     @cached_property
     def _ends(self) -> tuple[tuple[npt.NDArray[np.intp], FloatArray], ...]:
-        """Which coordinates have a least value, and which a greatest one, and these."""
+        """Coordinates with a lower limit, and with an upper one, and these limits."""
         pairs = ((np.flatnonzero(np.isfinite(bound)), bound) for bound in (self.low, self.high))
         return tuple((at, bound[at]) for at, bound in pairs)
 
@@ -183,7 +183,7 @@ class JointRanges:
         return inside
 
     def movable(self, q: Array, slope: Array) -> Array:
-        """For each coordinate 1, or 0 where it is at a limit and the slope (n,) leads beyond."""
+        """Mask of the coordinates, 0 where one is at a limit and the slope (n,) points beyond."""
         (lower, low), (upper, high) = self._ends
         shares = np.full(slope.shape, 1.0, np.result_type(q, slope))
         shares[lower] = chosen(q[lower] - column(low, q), 1.0, chosen(slope[lower], 1.0, 0.0))
@@ -192,7 +192,7 @@ class JointRanges:
         return shares
 
     def outside(self, q: Array, slack: Any = 0.0) -> Any:
-        """How many of the scalars q (n,) are beyond their limits by more than the slack."""
+        """Number of the scalars q (n,) beyond their limits by more than the slack."""
         (lower, low), (upper, high) = self._ends
         beyond = [column(low, q) - slack - q[lower], q[upper] - slack - column(high, q)]
         order = np.argsort(np.concatenate([lower, upper]), kind="stable")
@@ -200,7 +200,7 @@ class JointRanges:
 
 
 def turning(tree: Tree) -> npt.NDArray[np.bool_]:
-    """Which coordinates (n,) a full turn leaves where they are: of revolute joints that no other joint follows."""
+    """Mask of periodic coordinates (n,): those of revolute joints without mimic joints."""
     free = np.array([part.periodic for part in tree.turns_and_slides], dtype=bool)
     for link, joint in zip(tree.links, tree.followers, strict=True):
         if link.mimic is not None and joint.coordinate >= 0 and joint.ratio:
@@ -209,11 +209,11 @@ def turning(tree: Tree) -> npt.NDArray[np.bool_]:
 
 
 def shorter_way(away: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
-    """Differences (..., n) of coordinates, those that are turning (n,) the shorter way round."""
+    """Differences (..., n) of coordinates, periodic ones (n,) by the shorter direction."""
     return np.where(turning, away - TURN * np.rint(away / TURN), away)
 
 
-#: rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range.
+#: Offset of a joint's start from the middle of its range, rad or m, at most a quarter of the range.
 ASIDE = 0.3
 
 
@@ -239,7 +239,7 @@ def start_position(mechanism: Tree, idle: npt.ArrayLike = False) -> FloatArray:
 
 
 def beside(mechanism: Tree, link: int | str) -> npt.NDArray[np.bool_]:
-    """Which joint coordinates (n,) do not move a frame, for their joints are not on the way to it.
+    """Mask of joint coordinates (n,) that do not move a frame.
 
     Examples
     --------

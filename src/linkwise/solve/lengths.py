@@ -13,11 +13,11 @@ from linkwise.kinematics.loop_constraints import loop_frames, own_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: A slide counts to the size of a mechanism with this many times what the rest of it measures, at most: where the limits of
-#: one are so wide that they are none, the rest would not count beside it.
+#: Greatest contribution of a slide to the size of a mechanism, relative to the other lengths: very wide limits would make
+#: these negligible.
 LONGEST_SLIDE = 100.0
 
-#: Offsets below this part of the greatest length that a mechanism is described with, or of 1 m, are rounding.
+#: Offsets below this part of the greatest length of a mechanism, or of 1 m, are rounding.
 ROUNDING = 1e-13
 
 #: Random configurations at which distances are measured.
@@ -25,7 +25,7 @@ SAMPLES = 256
 
 
 def size_of(tree: Tree) -> float:
-    """A length that belongs to the mechanism, m: half of how far its frames stand apart, added up; 1 where they do not."""
+    """Characteristic length of the mechanism, m: half the sum of the distances between its frames; 1 if that is zero."""
     total = float(np.linalg.norm(tree.tool[:3, 3]))
     slides = 0.0
     for link in tree.links:
@@ -90,7 +90,7 @@ def _distance(mechanism: Tree, link: int | str, slide: float) -> float:
 
 
 def random_configurations(mechanism: Tree, slide: float) -> FloatArray:
-    """Random configurations (k, nq) within the limits; a slide without any moves by a given way from zero, to both sides."""
+    """Random configurations (k, nq) within the limits; unlimited slides within `slide` on both sides of zero."""
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     about = np.where(mechanism.is_length, slide, np.pi)

@@ -12,7 +12,7 @@ Letters 3(4), 2018.) Rows are computed in machine code, steps over arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,23 +22,25 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
-from linkwise.solve.compiled_problem import CompiledProblem
+from linkwise.solve.compiled_problem import CompiledProblem, LoopedProblem
 from linkwise.solve.constraints.constraint import Configuration, Constraint
+from linkwise.solve.frame_problem import frame_problem
 from linkwise.solve.trust_region import Aim, descend, free_motions
 from linkwise.spatial.scalar import Array, FloatArray, root
 
 Places = npt.NDArray[np.intp]
 
-#: Singular values of the rows that are kept below this share of the greatest count as zero; curvatures likewise.
+#: Relative thresholds of zero singular values of the kept rows, and of zero curvatures.
 RANK, FLAT = 1e-8, 1e-6
 
-#: Curvatures below this share of the greatest, downwards, are those of a ridge.
+#: Relative threshold of the negative curvature of a ridge.
 DOWNWARD = 1e-6
 
-#: How far beside a position slopes are taken for the curvature.
+#: Step of the difference quotients of slopes for the curvature.
 ASIDE = 1e-5
 
-#: Corrections after a step, what may be left without another one, and at most: shares of the mechanism's size, and rad.
+#: Greatest number of corrections after a step, error below which they end, and greatest error: relative to the mechanism's
+#: size, and rad.
 CORRECTIONS, SOUND, KEPT = 12, 1e-13, 1e-11
 
 #: A range this near to its bound, or a joint to its limit, is at it.
@@ -69,7 +71,14 @@ class LevelSystem(CompiledProblem):
         self.units = np.where(lengths, self.problem.length, 1.0)
         self.owners: list[int] = []
         self.range_owners: list[int] = []
-        ranged: list[bool] = []
+        self.table, ranged = self._rows()
+        self.row_levels = np.array([self.levels[k] for k in self.owners], dtype=np.intp)
+        self.range_levels = np.array([self.levels[k] for k in self.range_owners], dtype=np.intp)
+        self.ranged = np.array(ranged, dtype=bool)
+
+    def _rows(self) -> tuple[Callable[[FloatArray, FloatArray], FloatArray], list[bool]]:
+        """The table of rows, numbers (p,) and q (nq,) to (m + k, nv + 3), and which residuals are those of ranges."""
+        tree, ranged = self.problem.tree, list[bool]()
 
         def rows(p: Array, q: Array) -> Array:
             problem, nv = self.problem, tree.nv
@@ -93,13 +102,10 @@ class LevelSystem(CompiledProblem):
             return np.reshape([*residuals, *intervals], (-1, nv + 3))
 
         inputs = {"numbers": (self.size,), "q": (tree.nq,)}
-        self.table = Kernel(trace(rows, "constraint_levels", inputs))
-        self.row_levels = np.array([self.levels[k] for k in self.owners], dtype=np.intp)
-        self.range_levels = np.array([self.levels[k] for k in self.range_owners], dtype=np.intp)
-        self.ranged = np.array(ranged, dtype=bool)
+        return Kernel(trace(rows, "constraint_levels", inputs)), ranged
 
     @cached_property
-    def each_error(self) -> Kernel:
+    def each_error(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
         """Numbers (p,) and q (nq,) to distance (m) and angle (rad) of each constraint (c, 2), by another forward pass."""
 
         def errors(p: Array, q: Array) -> Array:
@@ -108,6 +114,10 @@ class LevelSystem(CompiledProblem):
             return np.array([[root(value) for value in pair] for pair in pairs], dtype=object)
 
         return Kernel(trace(errors, "errors_of_constraints", {"numbers": (self.size,), "q": (self.problem.tree.nq,)}))
+
+    def ends(self, tasks: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+        """Rows of the iteration from starts (N, nq) to where tasks (N, P) are met best: q, the number of steps, and more."""
+        return np.asarray(self.approaching(tasks, starts, starts[:0], settings))
 
     def weights(self, tasks: FloatArray) -> FloatArray:
         """The weights (..., c) of the constraints in the numbers (..., p) of tasks."""
@@ -119,7 +129,7 @@ class LevelSystem(CompiledProblem):
         return np.stack(columns, axis=-1)
 
     def settled(self, tasks: FloatArray, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Whether tasks (N, P) of one level are at rest at q (N, nq): no slope but against joint limits, and no way down."""
+        """Mark tasks (N, P) of one level that are stationary at q (N, nq), apart from joint limits, and cannot descend."""
         nv, n = len(self.units), self.problem.tree.n
         residual, rates, slope = self._of_all(tasks, q)
         joints, down = q[:, self.problem.base :], slope[:, nv - n :]
@@ -140,7 +150,7 @@ class LevelSystem(CompiledProblem):
         return residual, rates, -np.einsum("...i,...ij->...j", residual, rates)
 
     def _on_ridge(self, tasks: FloatArray, q: FloatArray, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Whether the sum of squares of tasks (N, P) curves downwards at q (N, nq) along motions (N, nv) that are free."""
+        """Mark tasks (N, P) whose sum of squares has negative curvature at q (N, nq) along the free motions (N, nv)."""
         aside = ASIDE * np.diag(self.units)
         beside = self.stepped(q[:, None], np.concatenate([aside, -aside]))
         slopes = self._of_all(tasks[:, None], beside)[2]
@@ -201,7 +211,7 @@ class StationaryLevel:
 
 
 class LevelDescent(Aim):
-    """The descent of one task through its levels; it is what is aimed at, and what is kept, too.
+    """Descent of one task through its levels, as both objective and feasible region.
 
     Parameters
     ----------
@@ -304,7 +314,7 @@ class LevelDescent(Aim):
         return np.concatenate(rows), np.where(room <= AT_BOUND, 0.0, room)
 
     def held(self, q: FloatArray, tangent: KeptRows, resting: Places) -> KeptRows:
-        """The motions during which some joints and ranges rest, besides."""
+        """Motions with some joints and ranges locked in addition."""
         joints, ranges = self._which(resting)
         rows = np.concatenate([np.eye(len(self.units))[joints], self._table(q)[ranges, 3:] * self.units])
         places = np.concatenate([tangent.places, np.full(len(joints), -1), ranges]).astype(np.intp)
@@ -337,7 +347,7 @@ class LevelDescent(Aim):
         return q if self._lacking(q, tangent)[2] <= KEPT else None
 
     def _lacking(self, q: FloatArray, tangent: KeptRows) -> tuple[FloatArray, FloatArray, float]:
-        """Rows (K, nv) of what is no longer kept, what a step must do along them (K,), and how much is lacking."""
+        """Rows (K, nv) of violated constraints, the required step along them (K,), and the violation."""
         table = self._table(q)
         low, high = table[self.ranges, 1], table[self.ranges, 2]
         over = np.flatnonzero((low > 0.0) | (high < 0.0))
@@ -355,7 +365,7 @@ class LevelDescent(Aim):
         return np.concatenate(rows), np.concatenate(lacking), gap
 
     def _bounded(self, q: FloatArray, rows: FloatArray, lacking: FloatArray) -> FloatArray:
-        """The least step (nv,) that makes up for what is lacking; joints that would pass a limit stop there."""
+        """Least-norm step (nv,) that removes the violation; joints that would pass a limit are locked there."""
         step, free = np.zeros(len(self.units)), np.ones(len(self.units), dtype=bool)
         free[self.frozen] = False
         where = self.first + self.limited
@@ -373,7 +383,7 @@ class LevelDescent(Aim):
     # ── curvature ─────────────────────────────────────────────────────────────────────────────────
 
     def curvature(self, aim: Aim, q: FloatArray, value: float, tangent: KeptRows) -> FloatArray:
-        """The second derivative (m, m) of the level along the basis, of what is kept too."""
+        """Second derivative (m, m) of the level along the basis, including the kept levels."""
         multipliers = np.asarray(np.linalg.lstsq(tangent.rows.T, -aim.slope(q) * self.units, rcond=RANK)[0])
         return self._second(q, tangent.basis, self.level, tangent.places, multipliers)
 
@@ -412,7 +422,7 @@ class LevelDescent(Aim):
         return bool((errors[counts] <= tol).all())
 
     def _at_rest(self, q: FloatArray) -> bool:
-        """Whether the level has no slope at q (nq,) along what is allowed."""
+        """True if the level is stationary at q (nq,) along the feasible motions."""
         slope = self.slope(q) * self.units
         residual, rates = self._scaled(self._table(q), self.level)
         size = float(np.linalg.norm(residual) * np.linalg.norm(rates * self.units))
@@ -451,7 +461,49 @@ def _null_space(rows: FloatArray) -> FloatArray:
     return np.asarray(right[int((values > RANK * values[0]).sum()) :].T) if values[0] > 0.0 else np.eye(rows.shape[1])
 
 
+class LoopedLevels(LoopedProblem, LevelSystem):
+    """The same for frames that many bodies move, and for coordinates: nothing is compiled for the mechanism."""
+
+    def ends(self, tasks: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+        """Rows of the starts themselves: the descent works on arrays, and goes the whole way."""
+        return np.concatenate([starts, np.zeros((len(starts), 1))], axis=1)
+
+    def _rows(self) -> tuple[Callable[[FloatArray, FloatArray], FloatArray], list[bool]]:
+        problem = self.problem
+        self.owners += [k for k, frame in enumerate(problem.frames) for _ in frame.angles]
+
+        def table(p: FloatArray, q: FloatArray) -> FloatArray:
+            batch = np.broadcast_shapes(p.shape[:-1], q.shape[:-1])
+            at = problem.at(np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1]).T)
+            numbers = np.broadcast_to(p, (*batch, p.shape[-1])).reshape(-1, p.shape[-1]).T
+            residual, rates = problem.stacked(problem.parts(at, numbers), exact=True)
+            zeros = np.zeros((len(residual), 2, residual.shape[-1]))
+            rows = np.moveaxis(np.concatenate([residual[:, None], zeros, rates], axis=1), -1, 0)
+            return np.ascontiguousarray(rows).reshape(*batch, *rows.shape[1:])
+
+        return table, [False] * len(self.owners)
+
+    @cached_property
+    def each_error(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        """Numbers (..., p) and q (..., nq) to distance (m) and angle (rad) of each constraint (..., c, 2)."""
+
+        def errors(p: FloatArray, q: FloatArray) -> FloatArray:
+            pairs = self.problem.squares_of_errors(self.problem.at(np.moveaxis(q, -1, 0)), p)
+            batch = np.broadcast_shapes(p.shape[:-1], q.shape[:-1])
+            return np.sqrt([[np.broadcast_to(value, batch) for value in pair] for pair in pairs]).transpose(
+                *range(2, 2 + len(batch)), 0, 1
+            )
+
+        return errors
+
+
 def level_system(tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> LevelSystem:
-    """The compiled system for constraints of these kinds and levels; kept with the mechanism."""
+    """The system for constraints of these kinds and levels, compiled where few bodies move them; kept with the mechanism."""
+
+    def make() -> LevelSystem:
+        kinds = [constraint.kind() for constraint in constraints]
+        problem = frame_problem(tree, kinds, limits=limits, levels=True)
+        return LevelSystem(tree, kinds, limits=limits) if problem is None else LoopedLevels(problem)
+
     key = (limits, *((*c.key, c.weight is None, c.level) for c in constraints))
-    return tree.memo("solve levels", key, lambda: LevelSystem(tree, [c.kind() for c in constraints], limits=limits))
+    return tree.memo("solve levels", key, make)

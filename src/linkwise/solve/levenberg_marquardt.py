@@ -1,4 +1,4 @@
-"""One Levenberg-Marquardt step over scalars, and the policies of the iterations that take it.
+"""One Levenberg-Marquardt step over scalars, and the policies of its iterations.
 
 With "always" (`REACH`) limits of what turns are not known on the way: whole turns are taken off, and what arrives outside is
 given up for another start. Joints of narrow ranges are kept inside; so are all of them on a second way from q0, where the
@@ -59,7 +59,7 @@ class Damping:
 
 @dataclass(frozen=True)
 class Policy:
-    """One way of iterating; see the presets below.
+    """Policy of an iteration; see the presets below.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ BEST_FIT = Policy(
     at_rest=1e-13,
 )
 
-#: In each cycle of a chain: what stops early, or cannot arrive, is the best of those on its way.
+#: In each cycle of a chain: an early stop, or failure, leaves the best iterate.
 TRACK = Policy("decrease", Damping(0.1, decrease=0.2, increase=10.0), by_rows=True, max_step=1.0, at_rest=1e-16, early=True)
 
 #: To closed loops, lengths in units of the longest offset; run over arrays by `linkwise.loops.loop_solver`, for a step of a
@@ -114,17 +114,16 @@ CLOSE = Policy(
 )
 
 
-#: Steps of a start before its squared error is written down, steps from then on between one look and the next, and the share
-#: to which it must have fallen in between.
+#: Steps of a start before its squared error is recorded, steps between later checks, and the required reduction in between.
 PATIENCE, AGAIN, PROGRESS = 8.0, 6.0, 0.1
 
-#: Operations up to which the second derivative is taken; beyond, the product of the rates.
+#: Operations up to which the second derivative is used; beyond, the product of the rates.
 MOST_OPERATIONS = 20_000
 
-#: What the status of a step says: solved, at rest, at rest with a joint pressed against its bound, too many steps.
+#: Status of a step: solved, stationary, stationary with a joint pressed against its bound, too many steps.
 CONVERGED, UNREACHABLE, LIMIT, ITERATIONS = 1.0, -1.0, -2.0, -3.0
 
-#: Numbers that a step keeps beside q.
+#: Auxiliary numbers of a step besides q.
 AUX = {"always": 4, "decrease": 2}
 
 #: (p, q0, settings, q, aux) to (q, aux, status), over scalars.
@@ -132,7 +131,7 @@ StepFunction = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array,
 
 
 def make_step(problem: ConstraintProblem, policy: Policy) -> StepFunction:
-    """One step of an iteration.
+    """Build one step of an iteration.
 
     The settings are the squares of two tolerances (m2, rad2), then, with "always", how far outside its limits a coordinate
     may be, with "decrease" the most steps. The first of aux is the number of steps.
@@ -143,7 +142,7 @@ def make_step(problem: ConstraintProblem, policy: Policy) -> StepFunction:
 def _advance(
     problem: ConstraintProblem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
 ) -> tuple[Array, Array, Any]:
-    """A step that is taken whatever it leads to.
+    """Step that is always accepted.
 
     Of aux the second is the squared error when it was last looked at, the third when it will be again. The fourth is 1 on
     the way from q0, and 2 on a second way from there, which stays in the limits: it is taken where more joints move than are
@@ -177,7 +176,7 @@ def _advance(
 def _descend(
     problem: ConstraintProblem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
 ) -> tuple[Array, Array, Any]:
-    """A step that is taken where it lowers the error; the second of aux is the damping."""
+    """Step that is accepted if it reduces the error; the second element of aux is the damping."""
     bounds, damping = problem.bounds(p), policy.damping
     q = problem.within(bounds, q)
     parts = problem.parts(problem.at(q), p)
@@ -219,7 +218,7 @@ def _gains(problem: ConstraintProblem, p: Array) -> list[Any] | None:
 def _direction(
     problem: ConstraintProblem, policy: Policy, q: Array, rows: tuple[Array, Array, Array, Array], damping: Any
 ) -> Array:
-    """The step (nv,) of the model, in which the joints rest whose share is 0."""
+    """Step (nv,) of the model, with joints of share 0 locked."""
     residual, rates, slope, shares = rows
     if policy.by_rows:
         return by_rows(rates * shares, residual, damping)
@@ -238,13 +237,13 @@ def _direction(
 
 
 def _damping(damping: Damping, error: Any, now: Any = None) -> Any:
-    """Of a step, from the squared error and the factor that the steps before have led to."""
+    """Damping of a step, from the squared error and the current factor."""
     factor_now = damping.initial if now is None else now
     return factor_now * least(error, damping.most_error) + damping.floor if damping.times_error else factor_now
 
 
 def _shortened(problem: ConstraintProblem, policy: Policy, step: Array) -> Array:
-    """A step (nv,) whose greatest part is at most what is allowed, rad or in units of the problem's length."""
+    """Scale a step (nv,) so that its greatest element is at most the limit, rad or in units of the problem's length."""
     if policy.max_step is None:
         return step
     widest: Any = 0.0
@@ -261,7 +260,7 @@ def by_rows(rates: Array, residual: Array, damping: Any) -> Array:
 
 
 def combined(rates: Array, factors: Array) -> Array:
-    """The combination (n,) of the rows of rates (m, n) with factors (m,); or those of a batch, whose axis is the last."""
+    """Linear combination (n,) of the rows of rates (m, n) with factors (m,); of a batch along the last axis."""
     return np.asarray(total(rates * factors[:, None]))
 
 
@@ -288,7 +287,7 @@ def damped_step(rates: Array, residual: Array, damping: Any) -> Array:
 
 
 def _is_long(slope: Array) -> bool:
-    """Whether its derivative would take too long to compile; numbers have none."""
+    """True if its derivative would take too long to compile; False for numbers."""
     return slope.ndim > 1 or sum(operation_count(list(slope)).values()) * len(slope) > MOST_OPERATIONS
 
 

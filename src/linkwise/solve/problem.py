@@ -1,4 +1,4 @@
-"""Constraints on a mechanism as functions of scalars: residuals, their rates, what counts as met, and the bounds."""
+"""Constraints on a mechanism as functions of scalars: residuals, Jacobians, tolerances, and bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import column
 
-#: By how much the angle of an axis on its cone may be beyond it by rounding, rad.
+#: Tolerance of the angle of an axis on its cone, for rounding, rad.
 CONE_ROUNDING = 1e-12
 
 
@@ -46,7 +46,7 @@ class ConstraintProblem:
         self.bounded = bool(np.isfinite([*self.ranges.low, *self.ranges.high, *most]).any())
 
     def bounds(self, p: Array) -> CoordinateBounds:
-        """Between what the joint coordinates stay."""
+        """Bounds of the joint coordinates."""
         return self.ranges
 
     def split(self, p: Array) -> list[Array]:
@@ -69,7 +69,7 @@ class ConstraintProblem:
         return [c.equations(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
 
     def weights(self, parts: Sequence[ConstraintEquations]) -> Array:
-        """What each row (m,) is multiplied by: lengths are taken in units of the mechanism's size."""
+        """Weight of each row (m,): lengths are divided by the mechanism's size."""
         return np.array([1.0 if angle else 1.0 / self.length for part in parts for angle in part.angles])
 
     def stacked(
@@ -92,14 +92,14 @@ class ConstraintProblem:
         """Squares of the distance (m2) and of the angle (rad2) from holding, over all constraints, by a separate check."""
         at = Configuration(self.tree, q)
         pairs = [c.errors(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
-        if self.weighted:  # (what has the weight zero need not hold)
+        if self.weighted:  # (constraints of weight zero need not hold)
             pairs = [
                 tuple(select(gain, value, 0.0) for value in pair) for gain, pair in zip(self.gains(p), pairs, strict=True)
             ]
         return sum((pair[0] for pair in pairs), 0.0), sum((pair[1] for pair in pairs), 0.0)
 
     def squares(self, parts: Sequence[ConstraintEquations], counting: Array | None = None) -> tuple[Any, Any]:
-        """Squares of all lengths (m2) and all angles (rad2) that are lacking, of rows whose `counting` (m,) is not zero."""
+        """Squared residuals of all lengths (m2) and all angles (rad2), of rows whose `counting` (m,) is not zero."""
         pairs = [(value, angle) for part in parts for value, angle in zip(part.residual, part.angles, strict=True)]
         if counting is not None:
             pairs = [(select(abs(w), value, w), angle) for w, (value, angle) in zip(counting, pairs, strict=True)]
@@ -107,7 +107,7 @@ class ConstraintProblem:
         return squared(np.array(far)), squared(np.array(turned))
 
     def met(self, parts: Sequence[ConstraintEquations], residual: Array, settings: Array) -> Any:
-        """1 where lengths and angles are within the tolerances, whose squares begin the settings; else 0, also for NaN."""
+        """1 if lengths and angles are within the tolerances, whose squares are the first settings; else 0, also for NaN."""
         if self.weighted:
             far, turned = self.squares(parts, residual)
             return select(settings[0] - far, 1.0, 0.0) * select(settings[1] - turned, 1.0, 0.0)
@@ -130,7 +130,7 @@ class ConstraintProblem:
         return np.concatenate([q[:0], *(at.joint.clipped(q[at.q], most) for at, most in self._cones())])
 
     def outside(self, q: Array, slack: Any = 0.0) -> Any:
-        """How many of the joints are beyond their limits at q (nq,) by more than the slack."""
+        """Number of joints beyond their limits at q (nq,) by more than the slack."""
         count = self.ranges.outside(q[self.base :], slack)
         for at, most in self._cones():
             if np.isfinite(most):
@@ -141,7 +141,7 @@ class ConstraintProblem:
         return [(at, at.most if self.limited else np.inf) for at in self.tree.manifold_joints]
 
     def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> Array:
-        """For each velocity 1, or 0 where its joint is at a bound and the slope leads beyond."""
+        """Mask of the velocities, 0 where the joint is at a bound and the slope points beyond."""
         shares, first = np.full(slope.shape, 1.0, np.result_type(q, slope)), len(slope) - self.tree.n
         shares[first:] = bounds.movable(q[self.base :], slope[first:])
         return shares

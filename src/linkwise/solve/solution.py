@@ -13,7 +13,7 @@ from linkwise.arrays import plain
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
-#: What each reason of a `Solution` means.
+#: Meaning of each reason of a `Solution`.
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
     "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
@@ -33,7 +33,7 @@ REASONS: dict[str, str] = {
     "left": "the frame was away from the path at some instant: it is out of reach, or too fast near a singular position",
 }
 
-#: What a reason means where a closed form gives all positions of the joints, so that it is proven.
+#: Meaning of a reason if a closed form gives all positions of the joints, so that it is proven.
 PROVEN: dict[str, str] = {
     "unreachable": "it is out of reach, which is proven: no position of the joints reaches it, whatever the joint limits",
     "limit": "joint limits stand in the way, which is proven: each position that reaches it is outside of them",
@@ -42,19 +42,19 @@ PROVEN: dict[str, str] = {
 #: Fields of a solution that a batch has a row of for each task.
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
 
-#: What each of `ROWS` holds.
+#: Types of `ROWS`.
 DTYPES = ("float64", "bool", "<U13", "float64", "float64", "int64")
 
 #: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
 
-#: A coordinate this near to a limit (rad or m) stands at it.
+#: A coordinate this near to a limit (rad or m) is at it.
 AT_LIMIT = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """Joint coordinates for a task, or for a batch of tasks, with what a forward pass says of them.
+    """Joint coordinates for a task, or for a batch of tasks, with results of a forward pass.
 
     The errors are those of a forward pass through q as it stands here, not the solver's own; `success` follows from them
     and from the joint limits. Without success q is the nearest that was found: the reason says what stands in the way.
@@ -112,7 +112,7 @@ class Solution:
 
     @property
     def active_limits(self) -> npt.NDArray[np.int8]:
-        """Which joint coordinates (..., n) stand at or beyond their least (-1) or greatest (+1) value, else 0."""
+        """Joint coordinates (..., n) at or beyond their lower (-1) or upper (+1) limit, else 0."""
         if self.limits is None:
             return np.zeros(self.q.shape, np.int8)
         joints = plain(self.q)[..., self.q.shape[-1] - len(self.limits) :]
@@ -120,7 +120,7 @@ class Solution:
         return np.where(low, -1, np.where(high, 1, 0)).astype(np.int8)
 
     def explain(self, index: int | Sequence[int] | None = None) -> str:
-        """In words, what became of the task, or of one of a batch.
+        """Explain the result of the task, or of one of a batch, in words.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Solution:
         return self._explained(self._place(index))
 
     def _explained(self, place: tuple[int, ...]) -> str:
-        """What became of the task at a place of the batch."""
+        """Explain the result of the task at a place of the batch."""
         reason, q = str(element(self.reason, place)), self.q[place]
         far, turned = (float(element(error, place)) for error in (self.position_error, self.rotation_error))
         errors, steps = f"{far:.3g} m and {turned:.3g} rad", int(element(self.iterations, place))
@@ -162,7 +162,7 @@ class Solution:
         return f"{message} The target is {away:.4g} m from the first joint, {reach}."
 
     def _limits_at(self, q: FloatArray, active: npt.NDArray[np.int8]) -> list[str]:
-        """The joints that stand at a limit, or beyond it, in words."""
+        """List the joints at or beyond a limit, in words."""
         bounds = np.full((len(self.names), 2), np.nan) if self.limits is None else self.limits
         return [
             f"{name} {'at' if low - AT_LIMIT <= value <= high + AT_LIMIT else 'beyond'} "
@@ -200,7 +200,7 @@ class Solution:
 
     @property
     def _details(self) -> str:
-        """What follows the reason where there is one task."""
+        """Details after the reason, for a single task."""
         errors = f", errors {self.position_error:.3g} m and {self.rotation_error:.3g} rad"
         return f" after {self.iterations} iterations{'' if self.success else errors}"
 
@@ -212,7 +212,7 @@ class Solution:
         return solution
 
     def shaped(self, batch: tuple[int, ...], **fields: Any) -> Self:
-        """Rows (N) in the shape of a batch, scalars where there is none, with further fields that all share."""
+        """Arrange rows (N) in the shape of a batch, or as scalars, with further fields common to all."""
         rows = {name: np.asarray(getattr(self, name)) for name in self._rows}
         rows = {name: row.reshape(batch) if batch else row.item() for name, row in rows.items()}
         fields.setdefault("proven", np.zeros(batch, dtype=bool) if batch else False)
@@ -243,7 +243,7 @@ class GraphSolution(Solution):
 
 
 class PrioritySolution(Solution):
-    """What became of constraints with weights or priorities.
+    """Result for constraints with weights or priorities.
 
     `success` says that all constraints of priority 0 hold within the tolerance, and that the levels after them are met as
     well as the levels before leave. The errors `position_error` and `rotation_error` are those of priority 0. All are
@@ -284,7 +284,7 @@ class PrioritySolution(Solution):
 
     @property
     def holds(self) -> npt.NDArray[np.bool_]:
-        """Which constraints (..., c) hold within the tolerance."""
+        """Mark constraints (..., c) that are satisfied within the tolerance."""
         return np.asarray((self.constraint_errors <= self.tol).all(axis=-1))
 
     def _explained(self, place: tuple[int, ...]) -> str:
@@ -304,5 +304,5 @@ class GraphPrioritySolution(GraphSolution, PrioritySolution):
 
 
 def element(value: Any, place: tuple[int, ...]) -> Any:
-    """One element of a batch, or a single value for the place ()."""
+    """Element of a batch, or a single value for the place ()."""
     return plain(value)[place]

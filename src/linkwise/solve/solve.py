@@ -24,10 +24,10 @@ from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, vectors, whole
 
-#: Singular values of the rates below this share of the greatest count as zero where the iteration rests.
+#: Relative threshold of zero singular values of the rates where the iteration stops.
 FLAT = 1e-6
 
-#: An error below this (rad, or in lengths of the mechanism) hints at a solution that lies beside a singular position.
+#: An error below this (rad, or in lengths of the mechanism) suggests a solution near a singular position.
 ALL_BUT = 1e-3
 
 #: Most steps of a start.
@@ -75,7 +75,7 @@ def _part(
 
 
 def _search_on(system: CompiledProblem, tasks: FloatArray, near: Solution, tol: float, seed: int) -> None:
-    """Look much longer, within the limits, for what is met outside them, or all but met; writes what is found there."""
+    """Search longer, within the limits, for tasks solved outside them, or nearly solved; results are written in place."""
     missed = np.hypot(near.position_error / system.problem.length, near.rotation_error)
     open_tasks = np.flatnonzero((near.reason == "limit") | (~near.success & (missed < ALL_BUT)))
     if not open_tasks.size:
@@ -90,7 +90,7 @@ def _search_on(system: CompiledProblem, tasks: FloatArray, near: Solution, tol: 
 def _reasons(
     mechanism: Tree, system: CompiledProblem, tasks: FloatArray, q: FloatArray, rows_out: FloatArray, tol: float, seed: int
 ) -> npt.NDArray[np.str_]:
-    """Why configurations do not meet the constraints: what the limits have to do with it is tried without them."""
+    """Reasons of unsolved configurations; the effect of the limits is tested by solving without them."""
     nq = mechanism.nq
     hopeless = rows_out[:, nq + 1] > BEST_FIT.damping.hopeless
     reason = np.where(rows_out[:, -1] == ITERATIONS, "iterations", np.where(hopeless, "stalled", "unreachable")).astype(
@@ -149,8 +149,8 @@ def solve(
         Whether joint limits hold. They are hard: no answer is outside them.
     backend : {"llvm", "numpy"}, optional
         How it is computed, levels of priority apart; LLVM wherever llvmlite is installed. Where 32 bodies or more move the
-        frames that constraints ask for, and these ask for nothing but frames, NumPy takes the steps by default, over kernels
-        that loop over the bodies: nothing is compiled for the mechanism.
+        frames that constraints ask for, and the others are postures or values of coordinates, NumPy takes the steps by
+        default, over kernels that loop over the bodies: nothing is compiled for the mechanism.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def _solved_by_levels(
     tol: float,
     seed: int,
 ) -> PrioritySolution:
-    """Solve tasks with numbers (..., p) from starts (..., nq): what must hold in machine code, then level by level."""
+    """Solve tasks with parameters (..., p) from starts (..., nq): required constraints in machine code, then the levels."""
     batch, nq = tasks_given.shape[:-1], mechanism.nq
     tasks = np.ascontiguousarray(tasks_given.reshape(prod(batch), tasks_given.shape[-1]))
     starts = start.reshape(prod(batch), nq)
@@ -226,7 +226,7 @@ def _solved_by_levels(
     if first is not None:
         rows = solved(mechanism, first, np.ascontiguousarray(tasks[:, which]), starts, tol, seed)
     else:
-        ends = system.approaching(tasks, starts, starts[:0], system.settings(tol, LONGEST))
+        ends = system.ends(tasks, starts, system.settings(tol, LONGEST))
         rows = system.checked(tasks, ends, starts, tol)
     q, levels = np.array(rows.q), sorted(set(system.levels))
     resting = np.ones((len(tasks), len(levels)), dtype=bool)
@@ -236,7 +236,7 @@ def _solved_by_levels(
         q[k] = _near(system, q[k], starts[k])
         resting[k] = [at_rest[level] for level in levels]
         rows.iterations[k] += steps
-    if first is not None:  # (what rounding has lost, the levels after it must do without)
+    if first is not None:  # (degrees of freedom lost by rounding are lost to later levels)
         away, angle, beyond = first.checking(tasks[:, which], q)
         lost = rows.success & ~((away <= tol) & (angle <= tol) & (beyond == 0))
         q[lost], resting[lost, 1:] = rows.q[lost], False
@@ -292,7 +292,7 @@ def solved(
 
 
 def _reached(system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> Solution:
-    """What the iteration gives for tasks in a row."""
+    """Solution of the iteration for tasks in a row."""
     count, others, settings = len(tasks), system.starts(seed), system.settings(tol)
     solution = Solution(
         np.empty(starts.shape),
@@ -334,7 +334,7 @@ def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None)
 
 
 def _usual(q0: FloatArray, system: CompiledProblem) -> bool:
-    """Whether a start needs no attention: joint coordinates alone, float64, finite and within the limits."""
+    """True for a plain start: joint coordinates only, float64, finite and within the limits."""
     n = len(system.ranges.low)
     return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
 

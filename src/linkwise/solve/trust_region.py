@@ -22,11 +22,11 @@ from linkwise.spatial.scalar import FloatArray
 
 
 class Aim(ABC):
-    """Something to come near to."""
+    """An objective."""
 
     @abstractmethod
     def values(self, q: FloatArray) -> FloatArray:
-        """How far positions (k, nq) are from it (k,), without unit, 0 there."""
+        """Values (k,) of positions (k, nq), without unit, 0 at the goal."""
 
     def value(self, q: FloatArray) -> float:
         """The same of one position (nq,)."""
@@ -46,11 +46,11 @@ class Motions(Protocol):
 
 
 class FeasibleRegion(Protocol):
-    """The positions that are allowed, and the ways between them."""
+    """Feasible positions, and motions among them."""
 
     @property
     def units(self) -> FloatArray:
-        """What motions (nv,) are divided by."""
+        """Units of motions (nv,)."""
 
     def tangent(self, q: FloatArray) -> Any:
         """The `Motions` at an allowed position q (nq,)."""
@@ -59,34 +59,34 @@ class FeasibleRegion(Protocol):
         """Rows (k, m) and bounds (k,) of the steps along the basis that are allowed: rows @ step <= bounds."""
 
     def held(self, q: FloatArray, tangent: Any, resting: npt.NDArray[np.intp]) -> Any:
-        """Those of the motions during which bounds of `room`, given by their rows, are kept."""
+        """Motions on which bounds of `room`, given by their rows, stay active."""
 
     def moved(self, q: FloatArray, tangent: Any, step: FloatArray) -> FloatArray | None:
-        """The allowed position (nq,) next to a step (m,) along the basis; None where there is none."""
+        """Feasible position (nq,) after a step (m,) along the basis; None if there is none."""
 
     def curvature(self, aim: Aim, q: FloatArray, value: float, tangent: Any) -> FloatArray:
         """The second derivative (m, m) of the value along the basis."""
 
 
-#: Of a step, rad or lengths that compare.
+#: Greatest step, rad or comparable lengths.
 LONGEST = 0.3
 
 #: Steps below this are not taken.
 SHORTEST = 1e-10
 
-#: A step below this is the last: what it leaves is its square, or a small part of it where limits are curved.
+#: A step below this is the last: its remaining error is its square, or a small part of it with curved limits.
 LAST = 1e-7
 
-#: How far it goes down from a ridge, where no slope says to which side.
+#: Length of a step down from a ridge, where no slope gives its sign.
 PUSH = 0.02
 
-#: A joint nearer to its limit stands at it.
+#: A joint this near to its limit is at it.
 AT_LIMIT = 1e-12
 
 #: Curvatures below this share of the greatest are rounding.
 FLAT = 1e-9
 
-#: Curvatures count as at least this times the slope: it ends as the slope does, so what is left is still squared.
+#: Curvatures count as at least this times the slope: convergence then follows the slope, and stays quadratic.
 STIFF = 1.0
 
 #: It is at a ridge where an ordinary step gains less than this share of the value.
@@ -96,7 +96,7 @@ IDLE = 0.1
 def descend(
     allowed: FeasibleRegion, aim: Aim, q: FloatArray, *, rounds: int, done: float, longest: float = LONGEST
 ) -> tuple[FloatArray, int]:
-    """Go down from an allowed position q (nq,); return where it ends, and how many steps it took.
+    """Descend from a feasible position q (nq,); return the end position, and the number of steps.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def descend(
 
 
 def free_motions(allowed: FeasibleRegion, q: FloatArray, slope: FloatArray) -> Any:
-    """The motions at q in which the joints rest that stand at a limit and are pressed against it on the way down."""
+    """Motions at q with those joints locked that are at a limit and are pressed against it by the descent."""
     tangent = allowed.tangent(q)
     rows, room = allowed.room(q, tangent)
     at = np.flatnonzero(room <= AT_LIMIT)
@@ -160,7 +160,7 @@ def _step(
     rows: FloatArray,
     room: FloatArray,
 ) -> FloatArray:
-    """The step (m,) that lowers a model of the value most, curvatures taken absolute: rows @ step <= room, not too long.
+    """Step (m,) that minimizes a model with absolute curvatures, subject to rows @ step <= room and the radius.
 
     Slope and curvature are those along `ways`.
     """
@@ -178,7 +178,7 @@ def _step(
 
 
 def _within(ways: FloatArray, bent: FloatArray, down: FloatArray, rows: FloatArray, room: FloatArray) -> FloatArray:
-    """The lowest point (m,) of a model with these slopes and curvatures along `ways`, where rows @ step <= room."""
+    """Minimizer (m,) of a model with these slopes and curvatures along `ways`, subject to rows @ step <= room."""
     free = -(ways @ (down / bent))
     over = rows @ free - room
     if not (over > 0.0).any():
@@ -188,7 +188,7 @@ def _within(ways: FloatArray, bent: FloatArray, down: FloatArray, rows: FloatArr
 
 
 def pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
-    """How strongly each limit (k,) pushes back so that none is passed: the least that does, none pulls.
+    """Multipliers (k,) of the limits: the smallest nonnegative ones that keep all of them.
 
     Multipliers y >= 0 of the least |x|^2 with rows @ x >= over: y minimises |rows.T @ y|^2 / 2 - over @ y (C. L. Lawson,
     R. J. Hanson, *Solving Least Squares Problems*, 1974, chapter 23, whose active sets these are).
@@ -217,13 +217,13 @@ def pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
 
 
 def _side(ways: FloatArray) -> FloatArray:
-    """For each direction the sign of its greatest component: a side to go to where both are alike."""
+    """Sign of the greatest component of each direction, to choose one where both are equivalent."""
     rows = np.argmax(np.abs(ways) > 0.9 * np.abs(ways).max(axis=0), axis=0)
     return np.asarray(np.sign(ways[rows, range(ways.shape[1])]))
 
 
 def _more(bent: FloatArray, down: FloatArray, radius: float) -> float:
-    """What to add to all curvatures, r >= 0, such that down / (bent + r) is no longer than the radius.
+    """Shift r >= 0 of all curvatures such that down / (bent + r) is within the radius.
 
     By Newton's method on the inverse of the length.
     """

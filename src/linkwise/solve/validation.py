@@ -1,4 +1,4 @@
-"""Single numbers that solvers are given, checked."""
+"""Validation of numeric arguments of solvers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHORTEST = 1e-150
 
 
 def settle(instance: Any, **fields: Any) -> None:
-    """Set the fields of a frozen object that is being made."""
+    """Set the fields of a frozen object during construction."""
     for field, value in fields.items():
         object.__setattr__(instance, field, value)
 
@@ -97,5 +97,5 @@ def directions(field: str, value: npt.ArrayLike) -> FloatArray:
 
 
 def words(values: FloatArray) -> tuple[float, ...]:
-    """Numbers as they stand in a key; no zero has a sign."""
+    """Numbers in the form of a cache key, without signed zeros."""
     return tuple(float(value) + 0.0 for value in values.ravel())

@@ -628,7 +628,7 @@ def _spin_matrix(q: Any, qp: Any, qpp: Any, i: int, j: int, k: int) -> Array:
 
 
 def _solved(m: Any, W: Any, i: int, j: int, k: int) -> tuple[Array, Array, Array, tuple[Any, ...]]:
-    """Both triples of angles, the inverse of A for the first, and what must be above zero of the matrices."""
+    """Both triples of angles, the inverse of A for the first, and the validity measures of the matrices."""
     r = m[:3, :3]
     first, second, free = cardan_angles(r, i, j, k)
     inverse, invertible = cardan_rate_inverse(first[0], first[1], i, j, k)

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
-#: What a function returns that could, or could not, do what was asked.
+#: Status of a function: success or failure.
 OK, NOTOK = 1, 0
 
-#: Which part of a matrix: symmetric or skew-symmetric.
+#: Part of a matrix: symmetric or skew-symmetric.
 SYMM_, SKEW_ = 1, -1
 
 #: Kinds of joints: revolute (or screw) and prismatic.
@@ -30,7 +30,7 @@ Row, Col = 0, 1
 
 
 class NoAxis(int):
-    """The type of `U`: a whole number as any other, that functions tell from a 3 that may stand for MATLAB's third axis."""
+    """The type of `U`: an integer that functions distinguish from a 3, which may mean MATLAB's third axis."""
 
 
 #: The coordinates of a point or vector, and the axes of a frame; `U` is the homogeneous one, and no axis.

@@ -21,14 +21,14 @@ from linkwise.spatial.scalar import Array, FloatArray, least, root, select
 from linkwise.spatial.spatial_vectors import around, inertia_times, spatial_inertia
 from linkwise.spatial.validation import common_batch
 
-#: What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip.
+#: Tolerance of the symmetry of J and the known actions, relative to their size: more than rounding, less than an error.
 SYMMETRY = 1e-9
 
-#: A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it.
+#: A pivot of J below this part of its diagonal element is rounding; sums of four products precede it.
 ROUNDING = 64 * float(np.finfo(float).eps)
 
-#: Known actions that would turn the body with less (rad/s2), or move it as such a turn would move its mass, or by less than
-#: `SYMMETRY` (m/s2), may be the rounding of what balances: they need not be skew-symmetric.
+#: Known actions that would accelerate the body by less (rad/s2), or its mass by less than such a rotation or `SYMMETRY`
+#: (m/s2), may be the rounding of balanced ones: they need not be skew-symmetric.
 BALANCE = 1e-6
 
 #: Expressions of up to this many operations are brought to one fraction.
@@ -37,7 +37,7 @@ SHORT = 60
 #: The columns of var in the order of (a, omega').
 _FORCES_FIRST = [3, 4, 5, 0, 1, 2]
 
-#: Where torques and forces stand in F, in the order of the columns of var.
+#: Positions of torques and forces in F, in the order of the columns of var.
 _PLACES = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
 
 
@@ -95,7 +95,7 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
 
 
 def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, int]:
-    """The same as `_solved` for symbols, where only what can be seen is tested."""
+    """As `_solved` for symbols, with only the tests that are decidable."""
     if not _seems_inertia(J, unknown) or not _seem_actions(J, F, unknown):
         return Wp, F, NOTOK
     mask = sum(1 << k for k in range(6) if unknown[k] == 1)
@@ -105,7 +105,7 @@ def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, in
 
 @function(name="dyn_eq", codes=(2,), symbolic=_of_symbols)
 def _solved(J: MAT4, Wp: MAT4, F: MAT4, unknown: SIX) -> tuple[Array, Array, Any]:
-    """The completed matrices, or the given ones where they cannot be: one set of operations for all choices of unknowns.
+    """The completed matrices, or the given ones if they cannot be: one set of operations for all choices of unknowns.
 
     A known acceleration x is the solution of the equation 1 x = x, which takes the place of its row and column.
     """
@@ -179,7 +179,7 @@ def _by_minors(m: Array, b: Array, linear: int) -> Array:
 
 
 def _moments(m: Array, b: Array, linear: int) -> tuple[Array, Array]:
-    """What is left of m x = b when the linear part is eliminated, times the mass: matrix and right side."""
+    """Remainder of m x = b after elimination of the linear part, times the mass: matrix and right side."""
     block, right = m[linear:, linear:], b[linear:]
     if not linear:
         return block, right
@@ -212,7 +212,7 @@ def _actions_test(J: Array, F: Array, unknown: Array) -> Any:
 
 
 def _seems_inertia(J: Array, unknown: Array) -> bool:
-    """Whether nothing that can be seen of symbols speaks against J, nor against its fixing the unknown accelerations."""
+    """True unless symbols are known to contradict J as an inertia, or its determination of the unknown accelerations."""
     if all(_is_number(item) for item in J.ravel()):
         numbers = J.astype(float)
         sought = unknown[_FORCES_FIRST].astype(bool)
@@ -225,14 +225,14 @@ def _seems_inertia(J: Array, unknown: Array) -> bool:
 
 
 def _may_be_solved(J: Array, unknown: Array) -> bool:
-    """Whether the mass of symbols, and the determinant of the moments for the unknown accelerations, may not be zero."""
+    """True unless the mass, or the determinant of the moments for the unknown accelerations, is known to be zero."""
     sought = [k for k in range(6) if unknown[_FORCES_FIRST[k]] == 1]
     block, _ = _moments(spatial_inertia(J)[np.ix_(sought, sought)], np.zeros(len(sought)), sum(k < 3 for k in sought))
     return not is_zero(J[3, 3]) and not (len(block) and is_zero(determinant(block)))
 
 
 def _seem_actions(J: Array, F: Array, unknown: Array) -> bool:
-    """Whether nothing that can be seen of symbols speaks against the known entries of F."""
+    """True unless symbols are known to contradict the known entries of F."""
     if all(_is_number(item) for item in [*F.ravel(), *J.ravel()]):
         return bool(_actions_test(J.astype(float), F.astype(float), unknown.astype(float)) > 0)
     sums = [F[place] + F[place[::-1]] for k, place in enumerate(_PLACES) if unknown[k] == 1]
@@ -270,7 +270,7 @@ def _unknown(var: Any) -> FloatArray | None:
 
 
 def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
-    """The matrices as they were given, and `NOTOK`, for a whole batch."""
+    """The given matrices, and `NOTOK`, for a whole batch."""
     batch = common_batch("dyn_eq", J=J.shape[:-2], Wp=Wp.shape[:-2], F=F.shape[:-2])
     wp, f = (np.array(np.broadcast_to(value, (*batch, 4, 4))) for value in (Wp, F))
     return wp, f, np.full(batch, NOTOK) if batch else NOTOK

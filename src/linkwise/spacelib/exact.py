@@ -18,10 +18,10 @@ from linkwise.spatial.linear import adjugate, determinant
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid
 
-#: How many sets of numbers are drawn, if nothing else is asked for.
+#: Default number of sets of random numbers.
 SAMPLES = 8
 
-#: How often for each set, until the numbers are real.
+#: Greatest number of draws per set until the numbers are real.
 _DRAWS = 50
 
 
@@ -75,7 +75,7 @@ def at_random(name: str, *arrays: Any, count: int = SAMPLES) -> list[FloatArray]
 
 
 def holds_symbols(results: tuple[Any, ...]) -> bool:
-    """Whether there is a symbol or expression among the results of a function."""
+    """True if the results of a function contain a symbol or expression."""
     return any(isinstance(part, Expr) or (isinstance(part, np.ndarray) and is_symbolic(part)) for part in results)
 
 
@@ -89,7 +89,7 @@ def undefined(*shape: int) -> Array:
 
 
 def _free(item: Any) -> set[Any]:
-    """What stands for an unknown number in an expression: derivatives, functions, symbols."""
+    """Unknown numbers of an expression: derivatives, functions, symbols."""
     from sympy import Derivative, Symbol
     from sympy.core.function import AppliedUndef
 
@@ -123,15 +123,15 @@ def _shaped(values: FloatArray, templates: list[Array]) -> list[FloatArray]:
     return [part.reshape(len(values), *array.shape) for part, array in zip(parts, templates, strict=True)]
 
 
-#: How many random places; one would do but for an unlucky draw.
+#: Number of random places; one would do apart from an unlucky draw.
 PLACES = 3
 
-#: What rounding may leave of R'R - 1 in the longest of expressions.
+#: Tolerance of R'R - 1 by rounding in the longest expressions.
 NEAR = 1e-9
 
 
 def is_position(m: Array) -> bool:
-    """Whether a matrix is (4, 4), its last row is 0 0 0 1, and its block a rotation whatever the symbols stand for.
+    """True if a matrix is (4, 4), its last row is 0 0 0 1, and its block a rotation for all values of symbols.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ BY_MINORS = 6
 
 
 def is_zero(value: Any) -> bool:
-    """Whether an expression is identically zero, as far as can be shown; a number of SymPy or of Linkwise, or a symbol.
+    """True if an expression is provably zero; a number of SymPy or of Linkwise, or a symbol.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def is_zero(value: Any) -> bool:
 
 
 def _is_seen(value: Any) -> bool:
-    """Whether a SymPy expression is plainly not zero at one arbitrary point, which is quicker to find than a proof."""
+    """True if a SymPy expression is clearly nonzero at one arbitrary point, which is faster than a proof."""
     sympy = sympy_module()
 
     draw = random.Random(7)

@@ -1,4 +1,4 @@
-"""Declarations of SpaceLib's functions, and how one body over scalars serves numbers, batches of numbers, and symbols.
+"""Declarations of SpaceLib's functions, with one body over scalars for numbers, batches of numbers, and symbols.
 
 The body of a function is written once, over arrays of scalars. For numbers it is traced and compiled, once for each
 choice of its whole-number arguments, and the machine code runs over the leading axes. For SymPy symbols the same trace is
@@ -194,7 +194,7 @@ def function(
 
 
 def _kinds(body: Callable[..., Any]) -> dict[str, Kind | Choice]:
-    """The parameters that are annotated with the name of a kind; none of what is a `function` already."""
+    """Parameters annotated with the name of a kind; empty for a `function`."""
     if hasattr(body, "__wrapped__"):
         return {}
     named = {name: body.__globals__.get(annotation, annotation) for name, annotation in body.__annotations__.items()}
@@ -245,7 +245,7 @@ class Declaration:
 
     @cached_property
     def fields(self) -> list[tuple[str, Kind | Choice, bool, int | None]]:
-        """What an argument is called in messages, its kind, whether that is a number, and its axes unless it is a choice."""
+        """Names in messages, kinds, number flags, and axes (unless a choice) of the arguments."""
         scalar = kind_of(SCALAR)
         return [
             (f"{self.name}: {name}", kind, kind is scalar, kind.axes if isinstance(kind, Kind) else None)
@@ -253,7 +253,7 @@ class Declaration:
         ]
 
     def __call__(self, args: Sequence[Any]) -> Any:
-        """Read the arguments, and run what computes the function for these."""
+        """Read the arguments, and run the function's plan for these."""
         values: list[Any] = []
         key: list[Any] = []
         symbols = False
@@ -284,7 +284,7 @@ class Declaration:
             raise
 
     def _plan(self, key: tuple[Any, ...], values: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
-        """What computes for these choices and shapes; a body that takes batches needs no compiling."""
+        """Plan for these choices and shapes; a body that accepts batches needs no compiling."""
         with _making:
             if key not in self.plans:
                 self.check_axes(values)
@@ -314,12 +314,12 @@ class Declaration:
         return results[0] if keep == 1 else results
 
     def check_batches(self, values: Sequence[Any]) -> None:
-        """Refuse arrays whose batch shapes do not fit each other."""
+        """Reject arrays whose batch shapes do not broadcast."""
         shapes = {name: np.shape(value)[: np.ndim(value) - kind.axes] for _, name, kind, value in self.arrays(values)}
         common_batch(self.name, **shapes)
 
     def check_axes(self, values: Sequence[Any]) -> None:
-        """Refuse arrays whose axes of one name differ in size."""
+        """Reject arrays whose axes of one name differ in size."""
         named = [(name, kind.names, value.shape[-kind.axes :]) for _, name, kind, value in self.arrays(values) if kind.names]
         sizes: dict[str, int] = {}
         pairs = (pair for _, axes, shape in named for pair in zip(axes, shape, strict=True))
@@ -335,7 +335,7 @@ def _code(part: Any) -> Any:
 
 
 class _Plan:
-    """The trace of a body for one choice of whole-number arguments and shapes, and the machine code made of it."""
+    """Trace of a body for one choice of integer arguments and shapes, and its machine code."""
 
     def __init__(self, declared: Declaration, values: Sequence[Any]) -> None:
         self.declared = declared

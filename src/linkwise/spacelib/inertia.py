@@ -16,10 +16,10 @@ from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, greatest, least, select
 from linkwise.spatial.vector import inner
 
-#: Part of the greatest moment by which inertias may be impossible: rounding, as for the bodies of a mechanism.
+#: Relative violation of the greatest moment that counts as rounding, as for the bodies of a mechanism.
 SLACK = 1e-9
 
-#: Moments count as at least this part of what a body has about the origin: they may be left over when it is moved there.
+#: Moments count as at least this part of those about the origin: they may be the remainder after a displacement.
 MOVED = 64 * sys.float_info.epsilon / SLACK
 
 

@@ -17,7 +17,7 @@ from linkwise.spatial.vector import inner
 
 _EPS = float(np.finfo(float).eps)
 
-#: How far from a rotation (`rotation_error`) the block of a position matrix may be to be inverted by minors: its singular
+#: Greatest deviation from a rotation (`rotation_error`) of the block of a position matrix inverted by minors: its singular
 #: values are then within 0.94 and 1.05, and minors are as exact as an elimination.
 _NEAR = 0.1
 
@@ -60,7 +60,7 @@ def inverse_of_position(name: str, a: FloatArray, field: str = "M") -> FloatArra
     """
     if a.shape[-1] != 4:
         return inverse(name, a, field)
-    with np.errstate(all="ignore"):  # what is no position matrix may divide by zero
+    with np.errstate(all="ignore"):  # an invalid position matrix may divide by zero
         inverted, measure = _of_positions().ufunc(a)
     others = np.asarray(~(measure > 0))
     if others.any():
@@ -71,7 +71,7 @@ def inverse_of_position(name: str, a: FloatArray, field: str = "M") -> FloatArra
 
 
 def _by_elimination(a: FloatArray) -> tuple[FloatArray, Any]:
-    """The inverse (..., n, n) of any matrix of numbers, and whether (...) there is one."""
+    """Inverse (..., n, n) of any matrix of numbers, and whether (...) it exists."""
     try:
         inverted = np.linalg.inv(a)
     except np.linalg.LinAlgError:

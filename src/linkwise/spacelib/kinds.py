@@ -21,22 +21,22 @@ from linkwise.spacelib.constants import NoAxis, U
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import refuse_elements, unreadable
 
-#: Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite.
+#: Up to this size Python's sum of an array is faster than NumPy's test for finite numbers.
 SMALL = 32
 
 FLOAT64 = np.dtype(np.float64)
 
 
-#: How far the last row of a position or motion matrix may be off, as after an inverse by elimination.
+#: Tolerance of the last row of a position or motion matrix, as after an inverse by elimination.
 LAST_ROW = 1e-9
 
-#: The same, as a part of the greatest element of the matrix: what counts where that is more than `LAST_ROW`.
+#: The same relative to the greatest element of the matrix, if that is more than `LAST_ROW`.
 ROUNDED = 64 * sys.float_info.epsilon
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What an argument must be.
+    """Requirements of an argument.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class FrameAxis(Choice):
-    """An axis of a frame, or `U` for none: the constant, for a plain 3 is what MATLAB calls its third axis."""
+    """An axis of a frame, or `U` for none: the constant, as a plain 3 means MATLAB's third axis."""
 
     def read(self, field: str, value: Any) -> int:
         """The value as an int."""
@@ -128,7 +128,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
-    """The shape of what may be an array; () where it has none."""
+    """Shape of a value that may be an array; () without a shape."""
     try:
         return value.shape if isinstance(value, np.ndarray) else np.shape(value)
     except (ValueError, TypeError):
@@ -136,12 +136,12 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 
 def is_symbolic(value: Array) -> bool:
-    """Whether an array holds symbols."""
+    """True if an array contains symbols."""
     return value.dtype == object
 
 
 def _plain(field: str, kind: Kind, value: Any) -> Array:
-    """An array of float64, or of symbols where there is any among the elements."""
+    """An array of float64, or of symbols if there is any among the elements."""
     if reason := unreadable(value):
         raise ArgumentError(f"{field} {reason}; expected {kind.expected}")
     try:
@@ -171,7 +171,7 @@ def _of_objects(field: str, kind: Kind, array: Array) -> Array:
 
 
 def _may_be_real(item: Any) -> bool:
-    """Whether a number, or a SymPy object, is not known to be infinite, complex or no number at all."""
+    """False if a number, or a SymPy object, is known to be infinite, complex or not a number."""
     if not hasattr(item, "free_symbols"):
         return math.isfinite(item)
     return bool(item.free_symbols) or (item.is_extended_real is not False and item.is_finite is True)
@@ -238,7 +238,7 @@ def _fit_line(value: Array) -> Array | None:
 
 
 def _ends_in(value: Array, row: tuple[float, ...]) -> bool:
-    """Whether matrices end in this row, but for rounding; those of symbols, whether they may."""
+    """True if matrices have this last row, up to rounding; for symbols, if it is possible."""
     last = value[..., 3, :]
     if last.dtype.hasobject:
         return all(_may_be(item, number) for item, number in zip(last.ravel().tolist(), row, strict=True))
@@ -249,7 +249,7 @@ def _ends_in(value: Array, row: tuple[float, ...]) -> bool:
 
 
 def _all_are(value: Array, number: float) -> bool:
-    """Whether all elements are a number; of symbols, whether they may be it."""
+    """True if all elements equal a number; for symbols, if it is possible."""
     if value.dtype.hasobject:
         return all(_may_be(item, number) for item in value.ravel().tolist())
     return bool((value == number).all())
@@ -317,7 +317,7 @@ LINE_OF = Annotated[int, Choice({0: "Row (0)", 1: "Col (1)"})]
 
 
 def kind_of(annotation: Any) -> Kind | Choice | None:
-    """The kind that an annotation stands for; None where it is another annotation."""
+    """Kind of an annotation; None for another annotation."""
     kind = getattr(annotation, "__metadata__", (None,))[0]
     return kind if isinstance(kind, (Kind, Choice)) else None
 
@@ -340,7 +340,7 @@ TWELFTH = math.pi / 12
 
 
 def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
-    """Each value as an array in its own shape: float64, or object where any of them holds symbols.
+    """Each value as an array in its own shape: float64, or object if any of them contains symbols.
 
     Plain numbers beside SymPy's symbols become SymPy's exact numbers where there are simple ones.
 
@@ -417,7 +417,7 @@ def _exact_number(value: float) -> Any:
 
 
 def in_sympy(*arrays: Any) -> bool:
-    """Whether there is a SymPy object among the elements of arrays."""
+    """True if there is a SymPy object among the elements of arrays."""
     return any(hasattr(item, "free_symbols") for array in arrays for item in np.asarray(array, dtype=object).ravel())
 
 
@@ -451,7 +451,7 @@ def room(name: str, *shape: int) -> FloatArray:
 
 
 def no_room(name: str, *shape: int) -> ArgumentError:
-    """The error for an array of a size for which there is no memory."""
+    """Error for an array of a size for which there is no memory."""
     return ArgumentError(f"{name}: there is no memory for {' x '.join(map(shown, shape))} numbers")
 
 

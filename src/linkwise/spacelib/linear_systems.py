@@ -31,7 +31,7 @@ from linkwise.spatial.validation import common_batch
 
 IntArray = npt.NDArray[np.int64]
 
-#: Times the greater dimension of A, and the largest number met, what counts as zero.
+#: Threshold of zero, times the greater dimension of A, and the largest number that occurred.
 ROUNDING = 10 * float(np.finfo(float).eps)
 
 #: Numbers that are worked on at a time, so that they stay in the caches.
@@ -111,7 +111,7 @@ def _swap(value: npt.NDArray[np.generic], systems: IntArray, k: int, other: IntA
 
 
 def _clear(h: FloatArray, m: int, k: int, alive: npt.NDArray[np.bool_], met: FloatArray) -> None:
-    """Divide the row of the pivot by it, and take the row off all others, where the elimination goes on."""
+    """Divide the row of the pivot by it, and eliminate it from all others, where the elimination continues."""
     divisor = np.where(alive, h[:, k, k], 1.0)
     up = h[:, k] / divisor[:, np.newaxis]
     factors = np.where(alive[:, np.newaxis], h[:, :, k], 0.0)
@@ -125,7 +125,7 @@ def _clear(h: FloatArray, m: int, k: int, alive: npt.NDArray[np.bool_], met: Flo
 
 
 def _emptied(h: FloatArray, m: int, rank: IntArray, limit: FloatArray) -> None:
-    """Set to zero what is left of A below the rank, and what is left of b there that is no more than rounding."""
+    """Clear the remainder of A below the rank, and that of b which is only rounding."""
     below = np.arange(h.shape[1]) >= rank[:, np.newaxis]
     h[..., :m] = np.where(below[..., np.newaxis], 0.0, h[..., :m])
     is_rounding = np.abs(h[..., m:]) <= limit[:, np.newaxis, :]
@@ -171,7 +171,7 @@ class _Reduction:
         return np.array(self.rows, dtype=object), np.array(self.order, dtype=object), self.rank, self.arm
 
     def _pivot(self, k: int) -> tuple[Any, Any]:
-        """Row and column of the next pivot; (k, k) where there is none."""
+        """Row and column of the next pivot; (k, k) if there is none."""
         columns = range(k, self.m)
         size, i, j = self._search(k, [1.0 for _ in columns])
         self.largest = select(self.alive, greatest(self.largest, size), self.largest)
@@ -205,7 +205,7 @@ class _Reduction:
                 line[k], line[j] = select(here, line[j], line[k]), select(here, line[k], line[j])
 
     def _clear(self, k: int) -> None:
-        """Divide the row of the pivot by it, and take the row off all others, where the elimination goes on."""
+        """Divide the row of the pivot by it, and eliminate it from all others, where the elimination continues."""
         pivot = self.rows[k]
         divisor = select(self.alive, pivot[k], 1.0)
         up = [value / divisor for value in pivot]
@@ -221,7 +221,7 @@ class _Reduction:
         self.rows[k] = up
 
     def _empty(self) -> None:
-        """Set to zero what is left of A below the rank, and what is left of b there that is no more than rounding."""
+        """Clear the remainder of A below the rank, and that of b which is only rounding."""
         for i, row in enumerate(self.rows):
             kept = self.rank - (i + 0.5)
             for j, value in enumerate(row):
@@ -240,7 +240,7 @@ class _Reduction:
 
 
 def _swapped(here: Any, first: Sequence[Any], second: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Two rows, exchanged where ``here`` is above zero."""
+    """Two rows, exchanged if ``here`` is positive."""
     pairs = list(zip(first, second, strict=True))
     return [select(here, b, a) for a, b in pairs], [select(here, a, b) for a, b in pairs]
 

@@ -402,7 +402,7 @@ def _parallel_lines(l1: LINE, l2: LINE) -> Any:
 
 
 def _side_by_side(l1: Array, l2: Array) -> tuple[Array, Any, Array]:
-    """Line of least distance, distance and common plane, where the second line is taken as parallel to the first."""
+    """Line of least distance, distance and common plane, with the second line treated as parallel to the first."""
     across = normal(l1[:3, 1], l2[:3, 0] - l1[:3, 0])
     towards, _ = unit(cross(across, l1[:3, 1]))
     return (
@@ -689,7 +689,7 @@ def interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
 
 @function(codes=(1,), refuse=(_NO_PLANE.format("pl1"), _NO_PLANE.format("pl2")))
 def _inter2pl(pl1: PLANE, pl2: PLANE) -> Any:
-    """The line, and whether there is one."""
+    """The line, and whether it exists."""
     place, direction = common_line(pl1[:3], pl1[3], pl2[:3], pl2[3])
     meeting = select(spread(pl1[:3], pl2[:3]), OK, NOTOK)
     return as_line(place, direction), meeting, usable_plane(pl1), usable_plane(pl2)

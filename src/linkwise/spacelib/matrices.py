@@ -345,7 +345,7 @@ def _as_column(value: Array) -> Array:
 
 
 def _alike(name: str, first: Any, second: Any) -> tuple[Array, Array]:
-    """Two arrays of one shape; what stands before matrices may differ as batches may."""
+    """Two arrays of one shape, apart from their batches."""
     a, b = read_arrays(name, _ANY, A=first, B=second)
     axes = 2 if max(a.ndim, b.ndim) > 2 else max(a.ndim, b.ndim)
     same = min(a.ndim, b.ndim) >= axes and a.shape[a.ndim - axes :] == b.shape[b.ndim - axes :]

@@ -1,4 +1,4 @@
-"""Every name of SpaceLib, in its three releases, and where it is here: the table, the search in it, and look-ups by name.
+"""Every name of SpaceLib, in its three releases, with its function here: the table, its search, and look-ups by name.
 
 The table follows appendix A of G. Legnani et al., *SpaceLib for MATLAB, User's Manual*; names that are printed there with a
 blank are joined by an underscore, as in the programs. Its rows are the declarations of the functions.
@@ -165,7 +165,7 @@ def lookfor(word: str) -> None:
 
 
 def _text(row: Name) -> str:
-    """The text that is searched for a function besides the line that is printed."""
+    """The text searched for a function in addition to the printed line."""
     names = [name for release in RELEASES for name in getattr(row, release)]
     purpose = (inspect.getdoc(row.value) or "").split("\n", 1)[0] if callable(row.value) else ""
     return " ".join([*names, row.group, purpose])

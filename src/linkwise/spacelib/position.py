@@ -32,7 +32,7 @@ from linkwise.spatial.screw import (
 from linkwise.spatial.transform import dh_standard, transform
 from linkwise.spatial.vector import unit
 
-#: How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer.
+#: Tolerance of R'R = 1 (Frobenius norm): a rotation printed with two decimals is nearer.
 COARSE = 0.1
 
 NO_ROTATION = f"the 3x3 block is not a rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
@@ -464,7 +464,7 @@ def along(a: int) -> Array:
 
 
 def _is_point(value: Any) -> bool:
-    """Whether an argument has the shape of a point, or of many."""
+    """True if an argument has the shape of a point, or of many."""
     shape = shape_of(value)
     return bool(shape) and (shape[-1] in (3, 4) or (len(shape) >= 2 and shape[-1] == 1 and shape[-2] in (3, 4)))
 
@@ -630,7 +630,7 @@ def aaxis(n: MOVING_AXIS) -> Array:
 
 
 def _on_points(name: str, p1: Array, p2: Array, p3: Array, a1: int, a2: int) -> tuple[Array, Any, Any]:
-    """The axes from three points, and measures: that they are not too far apart, and not on one line."""
+    """Axes from three points, and measures: that they are not too far apart, and not on one line."""
     first, second = p2[:3] - p1[:3], p3[:3] - p1[:3]
     measure = spread(first, second, blur_of(p1[:3], p2[:3], p3[:3]))
     return _axes(name, first, second, a1, a2), within(first, second), measure

@@ -27,7 +27,7 @@ WIDTH, DECIMALS = 8, 4
 LARGEST = 1e15
 
 
-#: Times the largest number, what may show as zero: less is often rounding.
+#: Numbers below this, times the largest one, may be printed as zero: they are often rounding.
 COUNTS = 1e-7
 
 
@@ -195,7 +195,7 @@ def _rows(value: Array, fixed: bool = False) -> list[str]:
 
 
 def _cells(value: Array, fixed: bool = False) -> list[str]:
-    """Each element written out, row by row."""
+    """Each element as text, row by row."""
     if value.dtype.kind in "iu":
         return [str(item) for item in value.ravel().tolist()]
     if value.dtype == object:
@@ -207,7 +207,7 @@ def _cells(value: Array, fixed: bool = False) -> list[str]:
 
 
 def _needs_exponents(sizes: Array, fixed: bool) -> bool:
-    """Whether four decimals say too much of the largest number, or nothing of one that counts."""
+    """True if four decimals are too many for the largest number, or too few for a significant one."""
     largest = sizes.max(initial=0.0)
     lost = (sizes < 0.5 * 10.0**-DECIMALS) & (sizes > COUNTS * largest)
     return bool(largest >= LARGEST or (lost.any() and not fixed))

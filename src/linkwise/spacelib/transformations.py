@@ -476,7 +476,7 @@ def jrand(imax: int, jmax: int, min: float, max: float, rng: Any = None) -> Floa
 
 @cache
 def _source(process: int) -> np.random.Generator:
-    """Where the random numbers of a process come from: no two draw the same, and only the first call pays for it."""
+    """Random generator of a process: different in each, created by the first call."""
     return np.random.default_rng()
 
 

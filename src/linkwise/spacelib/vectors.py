@@ -25,12 +25,12 @@ _DOWN = 2.0**-520
 
 
 def _cross_of_symbols(a: Any, b: Any) -> tuple[Any, Any]:
-    """Of symbols no size is known."""
+    """Cross product of symbols, whose magnitude is unknown."""
     return rotation.cross(a, b), 1.0
 
 
 def _inner_of_symbols(a: Any, b: Any) -> tuple[Any, Any]:
-    """Of symbols no size is known."""
+    """Inner product of symbols, whose magnitude is unknown."""
     return inner(a, b), 1.0
 
 
@@ -261,7 +261,7 @@ def _finite(item: Any) -> Any:
 
 
 def _representable(name: str, values: FloatArray) -> Any:
-    """The numbers, or the one, unless there is none of that size."""
+    """Return numbers, or one, unless their magnitude is out of range."""
     if values.ndim or not isfinite(values):
         refuse_unless(name, np.isfinite(values), _TOO_LARGE)
     return values[()]

@@ -18,8 +18,8 @@ from linkwise.errors import ArgumentError
 from linkwise.spatial.rotation import cross, rotation_of_axis
 from linkwise.spatial.scalar import Array, array, atan2, blank, cos_sin, root, select
 
-#: The angles are locked, only the sum or difference of the outer two being determined, where the cosine (Cardan) or sine
-#: (Euler) of the middle one is no more than this: what a product of a few rotation matrices makes of zero.
+#: The angles are locked, only the sum or difference of the outer two being determined, if the cosine (Cardan) or sine
+#: (Euler) of the middle one is no more than this: the rounding of zero in a product of a few rotation matrices.
 LOCK = 64 * sys.float_info.epsilon
 
 #: The sine (Cardan) or cosine (Euler) of the middle angle from which its arc is no good measure of the angle.
@@ -120,7 +120,7 @@ def cardan_rate_inverse(a: Any, b: Any, i: int, j: int, k: int) -> tuple[Array, 
 
 
 def cardan_angles(rotation: npt.ArrayLike, i: int, j: int, k: int) -> tuple[Array, Array, Any]:
-    """Both triples of angles (3,) of a rotation (3, 3), in (-pi, pi], and a measure that is above 0 unless they are locked.
+    """Both triples of angles (3,) of a rotation (3, 3), in (-pi, pi], and a measure that is positive unless they are locked.
 
     The first has b in [-pi/2, pi/2] (Cardan) or [0, pi] (Euler); the second is (a + pi, pi - b, c + pi) or
     (a + pi, -b, c + pi). Up to `STEEP` b is the arc sine or cosine of one element, as is usual, which matters for a matrix

@@ -74,7 +74,7 @@ def _expanded(row: Array, chosen: tuple[int, ...], smaller: dict[tuple[int, ...]
     return reduce(add, terms)
 
 
-#: How many sweeps, by the number of rows. Two rows are done by one rotation, a second one takes what rounding left.
+#: Number of sweeps, by the number of rows. Two rows need one rotation, and a second one against rounding.
 SWEEPS = (0, 0, 2, 5, 5, 6, 6)
 
 
@@ -208,7 +208,7 @@ def factor(matrix: Array) -> Factor:
     return Factor(lower, tuple(inverse_pivots))
 
 
-#: Singular values of the Jacobian below this share of the greatest count as zero.
+#: Relative threshold of zero singular values of the Jacobian.
 RANK = 1e-9
 
 
@@ -235,12 +235,12 @@ def product(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
     return np.asarray((matrices @ side_by_side[..., None])[..., 0])
 
 
-#: A column this close to the best one is as good: then the first of them is taken, whatever rounding says.
+#: A column this close to the best one counts as equal: the first of them is taken, independent of rounding.
 _EVEN = 0.8
 
 
 def rank_of(values: npt.NDArray[np.floating[Any]]) -> int:
-    """How many singular values (k,), greatest first, are not zero."""
+    """Number of singular values (k,), greatest first, that are not zero."""
     return int((values > RANK * values[0]).sum()) if values.size and values[0] > 0.0 else 0
 
 

@@ -21,7 +21,7 @@ from linkwise.spatial.vector import inner, length, tamed, unit
 #: The sine of an angle up to which directions count as parallel; also the part of a distance that counts as none.
 PARALLEL = 1e-9
 
-#: The part of the coordinates that is put down to rounding: a dozen operations.
+#: Relative rounding error of coordinates: a dozen operations.
 ROUNDING = 16 * sys.float_info.epsilon
 
 #: A distance (m) that is none: rounding in coordinates of a metre, where all is near the origin and shows no length.
@@ -106,6 +106,6 @@ def within(*vectors: Array) -> Any:
 
 
 def blur_of(*points: Array) -> Any:
-    """How far a difference of points (3,) may be off by the rounding of their coordinates."""
+    """Error bound of a difference of points (3,) by the rounding of their coordinates."""
     squares = [inner(point, point) for point in points]
     return ROUNDING * sum((root(square) for square in squares[1:]), root(squares[0]))

@@ -23,7 +23,7 @@ _DIAGONAL = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1
 
 
 def quaternion_rotation(quaternion: npt.ArrayLike) -> Array:
-    """R (3, 3) of a quaternion (w, x, y, z) of any length but zero: it is normalised on the way.
+    """R (3, 3) of a quaternion (w, x, y, z) of any nonzero length, which is normalized.
 
     Hamilton's product q v q* / |q|^2 written out (J. B. Kuipers, *Quaternions and Rotation Sequences*, 1999, chapter 7).
 
@@ -66,7 +66,7 @@ def quaternion_product(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
 
 
 def unit_quaternion(quaternion: npt.ArrayLike) -> Array:
-    """Return the quaternion (4,), or many (4, ...), made one of length 1.
+    """Return the quaternion (4,), or many (4, ...), normalized.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def unit_quaternion(quaternion: npt.ArrayLike) -> Array:
 
 
 def half_turn(vector: Array) -> tuple[Any, Any, Any]:
-    """Of a rotation vector (3,), rad, of length x: cos(x/2), sin(x/2)/x and x^2."""
+    """Values cos(x/2), sin(x/2)/x and x^2 of a rotation vector (3,), rad, of length x."""
     square = vector @ vector + LEAST
     angle = root(square)
     c, s = cos_sin(0.5 * angle)
@@ -98,7 +98,7 @@ def quaternion_exponential(vector: Array) -> Array:
 
 
 def quaternion_difference(q0: Array, q1: Array) -> tuple[Array, Any, Any]:
-    """The rotation vector (3,) from q0 to q1 (4,), rad, the shorter way round; cosine and sine of half its length.
+    """Rotation vector (3,) from q0 to q1 (4,), rad, by the shorter direction; cosine and sine of half its length.
 
     It is in the axes of q0. The vector part of q0* q1 is that of q0* (q1 - q0), in which nothing cancels: it is zero where
     they are equal.

@@ -84,7 +84,7 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def rotation_error(matrix: npt.ArrayLike) -> Any:
-    """How far the block (3, 3) of a matrix of scalars is from a rotation: the Frobenius norm of R'R - 1; 8 for a reflection.
+    """Deviation of the block (3, 3) of a matrix of scalars from a rotation: Frobenius norm of R'R - 1; 8 for a reflection.
 
     Examples
     --------

@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Types of which an array is plain numbers without a closer look.
+#: Types of elements of plain numeric arrays.
 _NUMBERS = frozenset({float, int, bool, np.float64, np.int64})
 
 _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
@@ -63,12 +63,12 @@ def cos_sin_of_all(angles: Sequence[float]) -> tuple[FloatArray, FloatArray]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a scalar is a number, not an expression."""
+    """True if a scalar is a number, not an expression."""
     return isinstance(value, (float, int, np.floating, np.integer))
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a scalar is known to be zero."""
+    """True if a scalar is known to be zero."""
     return is_number(value) and bool(value == 0)
 
 
@@ -76,7 +76,7 @@ def array(rows: Any) -> Array:
     """An array of scalars: float64 when every element is a plain number, else object."""
     result = np.array(rows, dtype=object)
     if not _NUMBERS.issuperset(map(type, result.flat)) and _expression(*result.flat) is not None:
-        return result  # asked first: the refusal of an expression to be a float writes it out
+        return result  # tested first: the refused conversion of an expression to float formats it
     try:
         return result.astype(np.float64)
     except (TypeError, ValueError):
@@ -91,13 +91,13 @@ def blank(*shape: int) -> Array:
 
 
 def root(square: Any) -> Any:
-    """The square root of a scalar of any kind."""
+    """The square root of a scalar of any kind, or of those of an array."""
     if hasattr(square, "sqrt"):
         return square.sqrt()
     if hasattr(square, "free_symbols"):
         sympy = sympy_module()
         return sympy.sqrt(square)
-    return np.sqrt(float(square))
+    return np.sqrt(square if np.ndim(square) else float(square))
 
 
 def sign(value: Any) -> Any:
@@ -182,11 +182,11 @@ def greatest(a: Any, b: Any) -> Any:
 
 
 def _number_first(a: Any, b: Any) -> tuple[Any, Any]:
-    """The operands of `least` and `greatest`, which then need not ask at run time whether the first one is NaN."""
+    """Order operands of `least` and `greatest` so that the first one need not be tested for NaN at run time."""
     a, b = (float(value) if is_number(value) else value for value in (a, b))
     return (b, a) if isinstance(b, float) else (a, b)
 
 
 def _expression(*operands: Any) -> Any:
-    """The first operand that is an expression of `linkwise.expr`, None where there is none."""
+    """First operand that is an expression of `linkwise.expr`, None if there is none."""
     return next((operand for operand in operands if hasattr(operand, "apply") and hasattr(operand, "op")), None)

@@ -20,19 +20,20 @@ from linkwise.spatial.scalar import Array, array, atan2, cos_sin, greatest, leas
 from linkwise.spatial.transform import transform
 from linkwise.spatial.vector import chosen, inner, length, unit
 
-#: What rounding leaves in the elements of a product of a few rotations: four units in the last place of 1.
+#: Rounding error of the elements of a product of a few rotations: four units in the last place of 1.
 ROUNDING = 2.0**-50
 
 #: A rotation (rad) up to which a product of rotation matrices may owe it to rounding.
 WOBBLE = 64 * sys.float_info.epsilon
 
-#: An angular speed (rad/s) up to which a velocity matrix may owe its angular part to rounding, of rates of up to 1e6.
+#: Angular velocity (rad/s) up to which the angular part of a velocity matrix may be rounding, of rates of up to 1e6.
 SLOWEST = 1e-9
 
-#: How much greater than the error of the symmetric part, which is rounding, either must be to count.
+#: Required ratio of either part to the error of the symmetric part, which is rounding.
 DIGITS = 1e3
 
-#: Angular over linear speed (1/m) up to which a motion is a translation: the axis would be farther off than 7e13 m.
+#: Ratio of angular to linear velocity (1/m) up to which a motion is a translation: the axis would be farther off than 7e13
+#: m.
 FARTHEST = 64 * sys.float_info.epsilon
 
 

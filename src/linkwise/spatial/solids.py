@@ -13,7 +13,7 @@ from linkwise.spatial.spatial_vectors import around
 
 
 class Solid(NamedTuple):
-    """A body of density 1 in its own axes, z along what is long: its mass and its moments about its centre."""
+    """A body of density 1 in its own axes, z along its length: mass and moments about its centre."""
 
     mass: float
     moments: tuple[float, float, float]
@@ -109,7 +109,7 @@ def box_shell(size: Sequence[float]) -> Solid:
     return total
 
 
-#: How many sizes each kind has, its body and its surface.
+#: Number of sizes of each kind, its body and its surface.
 SOLIDS: dict[str, tuple[int, Callable[[Sequence[float]], Solid], Callable[[Sequence[float]], Solid]]] = {
     "sphere": (1, sphere, sphere_shell),
     "capsule": (2, capsule, capsule_shell),
@@ -120,13 +120,13 @@ SOLIDS: dict[str, tuple[int, Callable[[Sequence[float]], Solid], Callable[[Seque
 
 
 def _round(mass: float, moments: Callable[[float], tuple[float, float]]) -> Solid:
-    """A body that looks the same all around z: its moments across and about z."""
+    """A body of revolution about z: its moments across and about z."""
     across, about = moments(mass)
     return Solid(mass, (across, across, about))
 
 
 def _sum(a: Solid, b: Solid) -> Solid:
-    """Two bodies with the same centre."""
+    """Sum of two bodies with the same centre."""
     x, y, z = (p + q for p, q in zip(a.moments, b.moments, strict=True))
     return Solid(a.mass + b.mass, (x, y, z))
 

@@ -1,4 +1,4 @@
-"""Motions and forces as six-vectors, linear part first, and what inertia and momentum do to them.
+"""Motions and forces as six-vectors, linear part first, and the action of inertia and momentum on them.
 
 A motion is (velocity of the origin, angular velocity), a force is (force, moment about the origin). R. Featherstone, *Rigid
 Body Dynamics Algorithms* (2008), chapter 2, with the halves exchanged.

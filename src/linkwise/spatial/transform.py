@@ -67,7 +67,7 @@ def dh_modified(theta: Any, d: Any, a: Any, alpha: Any) -> Array:
 
 
 def is_rigid(t: npt.ArrayLike, tolerance: float = 1e-6) -> bool:
-    """Whether a (4, 4) array is a rigid transform: last row 0 0 0 1, rotation orthonormal and right handed."""
+    """True if a (4, 4) array is a rigid transform: last row 0 0 0 1, rotation orthonormal and right handed."""
     values = np.asarray(t, dtype=float)
     if values.shape != (4, 4):
         return False

@@ -17,7 +17,7 @@ Given = TypeVar("Given")
 
 
 def real(value: Any) -> FloatArray:
-    """The value as an array of float64; one that is such already is given back as it is.
+    """The value as an array of float64; an array of that type is returned itself.
 
     Complex numbers, text, dates and None are no real numbers, whatever they could be cut down to; nor is what a mask hides.
 
@@ -42,7 +42,7 @@ def real(value: Any) -> FloatArray:
         raise TypeError("is not an array") from error
     except TypeError as error:  # (of CuPy, for one)
         raise TypeError(f"is a {type(value).__name__} that NumPy does not read") from error
-    if result.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
+    if result.dtype == object:  # fractions, decimals, numeric symbols: each converts to float
         return _converted(result)
     if result.dtype.kind not in "biuf":
         raise TypeError(f"holds {result.dtype}")
@@ -104,7 +104,7 @@ def first_place(flags: npt.NDArray[np.bool_]) -> tuple[int, ...]:
 
 
 def first_index(flags: npt.ArrayLike) -> str:
-    """The same for a message, ``"[2, 0]"``; nothing where there is only one element."""
+    """The same for a message, ``"[2, 0]"``; empty for a single element."""
     place = first_place(np.asarray(flags))
     return str(list(place)) if place else ""
 
@@ -125,7 +125,7 @@ def refuse_member(flags: npt.NDArray[np.bool_], field: str, values: FloatArray, 
 
 
 def batches_fit(*shapes: tuple[int, ...]) -> bool:
-    """Whether batch shapes broadcast."""
+    """True if batch shapes broadcast."""
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
@@ -134,7 +134,7 @@ def batches_fit(*shapes: tuple[int, ...]) -> bool:
 
 
 def common_batch(subject: str = "", /, **shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The batch shape of several arguments, given theirs by name.
+    """Batch shape of several arguments, from theirs by name.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def common_batch(subject: str = "", /, **shapes: tuple[int, ...]) -> tuple[int, 
 
 
 def number_within(field: str, value: Any, least: float, most: float, expected: str, *, whole: bool = False) -> float:
-    """A real number within bounds, and no truth value; what else it is becomes an error that says what is expected."""
+    """A real number within bounds, not a bool; anything else raises an error with the expected values."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
         raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
@@ -232,7 +232,7 @@ def whole(field: str, value: Any, least: int, expected: str = "") -> int:
 
 
 def choice(field: str, value: Any, allowed: Collection[str]) -> str:
-    """One word of several."""
+    """One of several keywords."""
     if not isinstance(value, str) or value not in allowed:
         raise ArgumentError(f"{field} is {shown(value)}; expected {choices(allowed)}")
     return value
@@ -261,14 +261,14 @@ def generator(field: str, seed: Any) -> np.random.Generator:
 
 
 def is_masked(value: Any) -> bool:
-    """Whether elements of an array, or of arrays in nested lists, are masked: what stands below a mask is no value.
+    """True if elements of an array, or of arrays in nested lists, are masked: what is below a mask is not a value.
 
     Examples
     --------
     >>> is_masked(np.ma.masked_array([0.1, 0.2], mask=[True, False])), is_masked(np.ma.masked_array([0.1, 0.2]))
     (True, False)
     """
-    masks = sys.modules.get("numpy.ma")  # (where nobody has imported it there are none)
+    masks = sys.modules.get("numpy.ma")  # (if it has never been imported there are none)
     if masks is None:
         return False
     if isinstance(value, (list, tuple)):
@@ -277,7 +277,7 @@ def is_masked(value: Any) -> bool:
 
 
 def unreadable(value: Any) -> str:
-    """What a conversion to NumPy would lose of an array, or of arrays in nested lists; nothing where it loses nothing.
+    """Loss of a conversion to NumPy of an array, or of arrays in nested lists; empty if there is none.
 
     It loses masks, and the derivatives of tensors, some without a word: of single elements, and in forward mode.
 
@@ -343,12 +343,12 @@ def _converted(match: Any) -> FloatArray:
     return result
 
 
-#: How far from orthonormal a rotation may be, as everywhere where poses are given.
+#: Tolerance of an orthonormal rotation, as for all given poses.
 RIGID = 1e-6
 
 
 def rigid_poses(field: str, value: Any) -> FloatArray:
-    """Rigid transforms (..., 4, 4), a copy of what was given.
+    """Rigid transforms (..., 4, 4), as a copy.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
 
 
 def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:
-    """The error for an array of another shape; for a target T that holds points it explains how to give these."""
+    """Error for an array of another shape; for a target T of points it explains how to specify these."""
     points = shape[-1:] == (3,) and shape[-2:] != (3, 3)
     hint = "; for a point alone: solve([linkwise.Position('tool', p)])" if points and field == "T" else ""
     return ArgumentError(f"{field} has the shape {shape}; expected rigid poses (..., 4, 4){hint}")

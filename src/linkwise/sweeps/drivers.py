@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from linkwise.algorithm import with_external
 from linkwise.expr.node import symbol
 from linkwise.kernel.looped import Size
 from linkwise.kernel.sources import is_own
@@ -78,7 +79,7 @@ def looped(
         variants = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
         LOOPED[name] = LoopedAlgorithm(name, function, variants, regrouped, path, moment)
         if external:
-            LOOPED[f"{name}_external"] = replace(LOOPED[name], name=f"{name}_external", external=True)
+            LOOPED[with_external(name)] = replace(LOOPED[name], name=with_external(name), external=True)
         return function
 
     return declare
@@ -102,7 +103,7 @@ PSEUDO = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)
 
 
 def numbers_of(table: str, traced: tuple[RowKind, ...] = ()) -> int:
-    """How many constants a row of a table has; a body also those of its joint, where its type is from outside."""
+    """Number of constants in a row of a table; for a body including those of a joint type from outside."""
     count = sum(prod(shape) for shape in NUMBERS[table].values())
     if table == "bodies":
         count += max((kind.arithmetic.tape.inputs["numbers"][0] for kind in traced if kind.arithmetic), default=0)
@@ -111,7 +112,7 @@ def numbers_of(table: str, traced: tuple[RowKind, ...] = ()) -> int:
 
 @dataclass(frozen=True)
 class RowKind:
-    """What the rows of a table have in common that are worked on by the same arithmetic.
+    """Properties shared by rows that have the same arithmetic.
 
     Attributes
     ----------
@@ -151,11 +152,11 @@ class RowKind:
 
     @property
     def digest(self) -> str:
-        """Of the arithmetic of joints of types from outside."""
+        """Digest of the arithmetic of joint types from outside."""
         return "" if self.arithmetic is None else self.arithmetic.digest
 
 
-#: Kinds of bodies: by what their joints do along and about z, and those of joints with quaternions, which give their motion.
+#: Kinds of bodies: by the motion of their joints along and about z, and those of joints with quaternions.
 BODY_KINDS = (
     RowKind("turning", 1.0),
     RowKind("turning about a twisted axis", 1.0, twisted=True),
@@ -168,7 +169,7 @@ BODY_KINDS = (
     ),
 )
 
-#: Wrenches by the axes in which they are given: the frame's own; the world's, about its origin or about the world's.
+#: Wrenches by their axes: the frame's own; the world's, about the frame's origin or about the world's.
 WRENCH_KINDS = (RowKind("body"), RowKind("world"), RowKind("spatial"))
 
 #: Springs on joints: the first joint of a spring and damper, or of an end stop, and further joints of a spring.
@@ -183,7 +184,7 @@ def kinds_of(table: str, traced: tuple[RowKind, ...] = ()) -> tuple[RowKind, ...
 
 
 class Row(ABC):
-    """One row of a table in a step: a body, most of the time.
+    """One row of a table in a step, usually a body.
 
     ``row["velocity"]`` is what a step before set for this row, ``row.parent["velocity"]`` what it set for the parent, and
     ``row.body["velocity"]`` for the body that a link, frame or rotor belongs to.
@@ -194,12 +195,12 @@ class Row(ABC):
 
     @property
     def rooted(self) -> bool:
-        """Whether the parent is known to be the ground, which then need not be given what no result depends on."""
+        """True if the parent is the ground, which then need not be set unless a result depends on it."""
         return False
 
     @abstractmethod
     def __getitem__(self, name: str) -> Array:
-        """What was set for this row."""
+        """Value of this row."""
 
     @abstractmethod
     def __setitem__(self, name: str, value: Any) -> None:
@@ -207,7 +208,7 @@ class Row(ABC):
 
     @abstractmethod
     def __contains__(self, name: str) -> bool:
-        """Whether it was set."""
+        """True if the value is set."""
 
     @abstractmethod
     def neighbour(self, which: str) -> Neighbour:
@@ -265,7 +266,7 @@ class Row(ABC):
 
     @property
     def joint(self) -> JointTransform:
-        """How the body sits on its parent; computed once, at the first step that asks."""
+        """Joint between the body and its parent; computed once, on first use."""
         if self.kind.twisted:
             there = self._placed
             if "turn" not in self:
@@ -298,7 +299,7 @@ class Row(ABC):
 
     @property
     def _placed(self) -> JointTransform:
-        """How the body sits on its parent, as far as its coordinates say."""
+        """Joint between the body and its parent, from its coordinates."""
         pose = self.pose
         if self.kind.arithmetic is None:
             there = joint_transform(self._generic, self.read("q"))
@@ -312,7 +313,7 @@ class Row(ABC):
 
     @property
     def _freedoms(self) -> tuple[Freedom, ...]:
-        """The columns of the motion subspace in the body's axes; what changes is kept by the first step that asks."""
+        """Columns of the motion subspace in the body's axes; changing ones are stored by the first step that uses them."""
         arithmetic = self.kind.arithmetic
         if arithmetic is None:
             return self._generic.freedoms
@@ -326,7 +327,7 @@ class Row(ABC):
         return _freedoms(columns)
 
     def _changes(self, axes: Array | None = None) -> Callable[[Array], tuple[Freedom, ...]] | None:
-        """From the body's velocities the rates of these columns, in its axes or in others; None where all are constant."""
+        """Derivatives of these columns from the body's velocities, in its axes or in others; None if all are constant."""
         if self.kind.arithmetic is None or all(map(is_number, self._motion()[2].flat)):
             return None
 
@@ -345,7 +346,7 @@ class Row(ABC):
 
     @property
     def joint_numbers(self) -> Array:
-        """The numbers of a joint whose type is from outside."""
+        """Numbers of a joint whose type is from outside."""
         raise NotImplementedError
 
     @cached_property
@@ -371,15 +372,15 @@ class Neighbour(ABC):
 
     @abstractmethod
     def __getitem__(self, name: str) -> Array:
-        """What was set for it."""
+        """Value of the neighbour."""
 
     @abstractmethod
     def add(self, name: str, value: Any) -> None:
-        """Add to what was set for it."""
+        """Add to a value of the neighbour."""
 
 
 def at_rest(_: Any) -> None:
-    """Nothing: for steps that are of interest for what they set."""
+    """Do nothing: visit of walks that only set values."""
 
 
 State: TypeAlias = Array
@@ -389,11 +390,11 @@ Visit: TypeAlias = Callable[[Row, State, bool], State]
 
 
 class Sweeps(ABC):
-    """What an algorithm in steps is given."""
+    """The interface of an algorithm in steps."""
 
     @abstractmethod
     def ground(self, **values: Any) -> None:
-        """Set what the ground has, from the constants of the mechanism; names without a value are zero."""
+        """Set values of the ground, from the constants of the mechanism; names without a value are zero."""
 
     @abstractmethod
     def constant(self, name: str) -> Array:
@@ -413,7 +414,7 @@ class Sweeps(ABC):
 
     @abstractmethod
     def walk(self, start: Start, visit: Visit, start_table: str = "") -> None:
-        """From each body to the ground: once for each of its velocities.
+        """Walk from each body to the ground, once for each of its velocities.
 
         `start` gives the states that the walks from a row begin with; `visit` is run on the bodies on the way, the row
         itself first (then `same` is true), and gives the state with which the parent is visited. From a `start_table` other
@@ -426,7 +427,7 @@ class Sweeps(ABC):
 
 
 def origins(shape: Sequence[Size], at: str) -> list[str]:
-    """What the indices of an array count from, where `at` says nothing: coordinates, velocities, rows of a table."""
+    """Default origins of the indices of an array: coordinates, velocities, rows of a table."""
     if at:
         return at.split()
     known = {"nq": "q", "nv": "v"}
@@ -434,7 +435,7 @@ def origins(shape: Sequence[Size], at: str) -> list[str]:
 
 
 def body_pose(body: Row) -> Array:
-    """Pose of a body in the world (3, 4), from its parent's; computed once, at the first step that asks."""
+    """Pose of a body in the world (3, 4), from its parent's; computed once, on first use."""
     if "world" not in body:
         joint, before = body.joint, body.parent["world"]
         fixed = before[:, :3] @ joint.fixed

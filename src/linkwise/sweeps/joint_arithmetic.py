@@ -1,4 +1,4 @@
-"""The arithmetic of a joint type from outside the package: what steps take of it, traced once.
+"""The arithmetic of a joint type from outside the package, traced once for use in steps.
 
 Placement, motion subspace and its rate become one tape, whose inputs are coordinates, velocities, and the numbers of one
 joint. All that a step knows of the type is in that tape, so its digest says which machine code serves the type, wherever the
@@ -25,7 +25,7 @@ _OUTPUTS = ("placement", "subspace", "rate")
 
 @dataclass(frozen=True)
 class JointArithmetic:
-    """What steps take of a joint type.
+    """Arithmetic of a joint type.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class JointArithmetic:
 
     @classmethod
     def of(cls, joint: Joint) -> JointArithmetic:
-        """That of a joint, with as many of its numbers as inputs as its code lets symbols stand for.
+        """Trace a joint, with as many of its numbers as inputs as its code permits symbols for.
 
         Fields that are no numbers, or with which the results would not be the joint's own (its code chooses by their
         values), stay what they are.
@@ -70,7 +70,7 @@ class JointArithmetic:
                 arithmetic = cls._traced(joint, tuple(names))
                 if arithmetic.serves([joint]) == [True]:
                     return arithmetic
-            except Exception:  # (whatever the code of a type raises where a symbol stands in the place of a number)
+            except Exception:  # (any error of a type's code with a symbol in place of a number)
                 continue
         return cls._traced(joint, ())
 
@@ -99,7 +99,7 @@ class JointArithmetic:
         return np.array([x for name in self.names for x in np.ravel(known[name])], dtype=np.float64)
 
     def serves(self, joints: Sequence[Joint]) -> list[bool]:
-        """Which joints, all of one type, the tape gives the same for as they do, at two places."""
+        """Mark joints, all of one type, for which the tape agrees with their code, at two positions."""
         results = []
         for joint in joints:
             known, first = joint._values(), self.example._values()

@@ -41,7 +41,7 @@ class _Record:
 
     @property
     def known(self) -> frozenset[str]:
-        """What was set for rows, not for the ground alone."""
+        """Names set for rows, apart from those of the ground alone."""
         return frozenset(self.slots.keys() - self.on_ground)
 
     def place(self, name: str, value: Array) -> list[tuple[int, tuple[int, ...]]]:
@@ -118,7 +118,7 @@ class RecordedSweeps(Sweeps):
         return {**self.inputs, **self.outputs, **self.temporaries}[array]
 
     def program(self) -> LoopedProgram:
-        """What was recorded."""
+        """The recorded program."""
         passed = _passed(self.phases)
         sizes = {name: (layout.size, 0) for name, layout in self.layouts.items()}
         sizes["bodies"] = (self.layouts["bodies"].size - len(passed), len(passed))
@@ -129,7 +129,7 @@ class RecordedSweeps(Sweeps):
         return LoopedProgram.of(layout, tuple(phases))
 
     def ground(self, **values: Any) -> None:
-        """Record what the ground has."""
+        """Record values of the ground."""
         row = _RecordedRow(self, "bodies", PLAIN[0])
         for name, value in values.items():
             fresh = name not in row.layout.slots
@@ -192,7 +192,7 @@ class RecordedSweeps(Sweeps):
 
 
 def _steps(phase: RowPass) -> list[tuple[str, RowStep]]:
-    """The steps of a pass, and the table whose rows they are run on."""
+    """Steps of a pass, each with its table."""
     tables = (phase.table, phase.start_table or phase.table, phase.table)
     groups = zip(tables, (phase.steps, phase.starts, phase.own), strict=True)
     return [(table, step) for table, group in groups for step in group if step is not None]
@@ -214,7 +214,7 @@ def _passed(phases: Sequence[RowPass | LinearSolve]) -> list[int]:
 
 
 def _places(size: int, passed: Sequence[int]) -> dict[tuple[str, int], tuple[str, int]]:
-    """From places in the records of bodies to those where what is passed on has places of its own."""
+    """Map places in the records of bodies to separate places of the values passed on."""
     kept = [k for k in range(size) if k not in passed]
     return {
         (base, k): (base + suffix, at)
@@ -246,7 +246,7 @@ def _replaced(phase: RowPass, places: Mapping[Place, Place]) -> RowPass:
 
 
 class _Symbols(dict[Place, Any]):
-    """The symbols that stand for elements, by their places."""
+    """Symbols of elements, by their places."""
 
     def __missing__(self, place: Place) -> Any:
         self[place] = symbol(_named(place))
@@ -267,7 +267,7 @@ def _constants(symbols: _Symbols, base: str, table: str, name: str) -> Array:
 
 
 class _RecordedRow(Row):
-    """A row of symbols of its own.
+    """A row with its symbols.
 
     What commutes is ordered by age. Nodes on symbols that steps share would be as old as the first step that has them, if
     that has not been collected yet: then the same steps would give other tapes, with other roundings, from time to time.
@@ -327,16 +327,17 @@ class _RecordedRow(Row):
         return np.where(RESTING[bool(self.kind.turn), self.kind.advances], 0.0, super().inertia)
 
     def element(self, place: Place) -> Any:
-        """The symbol of an element, or what this step has put there."""
+        """Symbol of an element, or the value that this step has stored."""
         if place in self.outputs:
             return self.outputs[place]
         return self.symbols[place]
 
     def _elements(self, array: str, at: str) -> tuple[str, tuple[int, ...]]:
-        """Where the elements are counted from, and how many there are along each dimension."""
+        """Origins of the element indices, and extents of each dimension."""
         shape = self.recorded.shape(array)
         letters = origins(shape, at)
-        counts = {"q": self.kind.nq, "v": self.kind.nv, "w": 1, "r": 1, "10w": 10, "drive": 1, "drive4": 4}
+        counts = {"q": self.kind.nq, "v": self.kind.nv, "w": 1, "r": 1, "10w": 10, "10v": 10}
+        counts |= {"drive": 1, "drive4": 4}
         extents = tuple(counts.get(letter) or int(size) for letter, size in zip(letters, shape, strict=True))
         return " ".join(letters), extents
 
@@ -367,7 +368,7 @@ class _RecordedRow(Row):
         return result
 
     def keep(self, base: str, first: int, value: Array) -> None:
-        """Keep the state that a walk goes on with."""
+        """Store the state with which a walk continues."""
         for k, number in enumerate(value.ravel()):
             self.outputs[base, first + k] = number
 

@@ -1,4 +1,4 @@
-"""The rows of a mechanism: the constants of its bodies, links, frames, wrenches and motors, and what follows what."""
+"""Tables of a mechanism: constants of its bodies, links, frames, wrenches and motors, and their topology."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 #: Indices of the upper triangle of a pseudo-inertia.
 _UPPER = tuple(np.transpose(PSEUDO))
 
-#: Rounding of a turn, as a part of the greatest element of what is turned.
+#: Rounding error of a rotation, relative to the greatest rotated element.
 _TURNED = 4.0 * np.finfo(float).eps
 
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
@@ -47,7 +47,7 @@ def kind_of(body: Body) -> RowKind | None:
 
 
 def _twisted(placements: FloatArray) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Which of the bodies have a kind that is twisted, and the poses (N, 3, 4) of these.
+    """Mark bodies of the twisted kind; return also their poses (N, 3, 4).
 
     Row 2 of each holds a, sin(alpha), cos(alpha), d.
     """
@@ -103,7 +103,7 @@ class MechanismRows:
 
     @cached_property
     def frame(self) -> tuple[int, Array]:
-        """The body that carries the frame that is asked for, and its pose there."""
+        """Body of the selected frame, and its pose there."""
         link = self.options.get("link", TOOL)
         return self.bodies.tool if link in {TOOL, BASE} else self.bodies.frames[self.tree.link_index(link)]
 
@@ -114,7 +114,7 @@ class MechanismRows:
 
     @cached_property
     def moments(self) -> list[Array]:
-        """First moment and mass (4,) of what the ground, and of what each body, holds."""
+        """First moment and mass (4,) of the ground and of each body."""
         return moments_of(self.tree, self.bodies, self.options.get("link", BASE))
 
     def constant(self, name: str) -> Any:
@@ -163,7 +163,7 @@ class MechanismRows:
         return rows
 
     def _inertia(self, k: int) -> Array:
-        """The pseudo-inertia (4, 4) of a body that counts: what the link in question does not carry has no mass."""
+        """Pseudo-inertia (4, 4) of a body; masses not carried by the selected link are zero."""
         if self.options.get("link", BASE) in {BASE, TOOL} or self.path:
             return self.bodies.bodies[k].inertia
         inertia = np.zeros((4, 4), dtype=object)
@@ -171,7 +171,7 @@ class MechanismRows:
         return inertia
 
     def data(self, tables: Iterable[str], constants: Iterable[str], *, sparse: bool) -> LoopedData:
-        """Tables in arrays, as machine code reads them; constants of the mechanism that are not asked for are zeros."""
+        """Tables as arrays for machine code; unused constants of the mechanism are zeros."""
         known = [
             np.ravel(np.asarray(self.constant(name) if name in constants else np.zeros(shape), dtype=np.float64))
             for name, shape in NUMBERS["globals"].items()
@@ -217,7 +217,7 @@ def shapes_of(shapes: Mapping[str, str], *, single: bool) -> dict[str, tuple[Siz
 
 
 def moments_of(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
-    """First moment and mass (4,) of what the ground, and of what each body, holds of the links in question."""
+    """First moment and mass (4,) of the ground and of each body, from the links in question."""
     if link == BASE:
         inside = set(range(-1, len(tree.links)))
         results: list[Array] = [np.zeros(4), *(body.inertia[:, 3] for body in bodies.bodies)]
@@ -260,7 +260,7 @@ def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
 
 
 def _link_places(tree: Tree) -> dict[int, int]:
-    """Which row each link has: parents come first, wherever they stand in the list of links."""
+    """Row of each link: parents come first, independent of the order of the links."""
     return {-1: -1, **{k: row for row, k in enumerate(tree.order)}}
 
 
@@ -288,7 +288,7 @@ def _motors(tree: Tree) -> list[RowData]:
 
 
 def _drives(tree: Tree) -> list[RowData]:
-    """What a unit of each parameter of a motor does at its joint."""
+    """Effect of each motor parameter on its joint."""
     rows = []
     for k, drive in enumerate(tree.drives):
         motor, width = drive.motor, drive.motor.joint_transition_speed
@@ -301,7 +301,7 @@ def _drives(tree: Tree) -> list[RowData]:
 
 
 def _springs(tree: Tree) -> list[RowData]:
-    """The joints of springs and end stops: the numbers of an element stand in the row of the first."""
+    """Joints of springs and end stops: the numbers of an element are in the row of the first."""
     rows: list[RowData] = []
     blank = dict.fromkeys(NUMBERS["springs"], 0.0)
     for term in tree.force_terms:
@@ -322,7 +322,7 @@ def _springs(tree: Tree) -> list[RowData]:
 
 
 def _both_ways(motor: Motor) -> tuple[float, float]:
-    """Coulomb friction as half the difference and half the sum of that for positive and for negative speeds."""
+    """Half the difference and half the sum of Coulomb friction for positive and for negative velocities."""
     positive, negative = motor.reflected_coulomb
     return 0.5 * (positive - negative), 0.5 * (positive + negative)
 
@@ -332,7 +332,7 @@ def _ten(inertia: FloatArray) -> FloatArray:
 
 
 def _parents(tree: Tree, bodies: Bodies) -> tuple[list[int], list[int]]:
-    """Of each velocity the one before it, and the velocities, parents first."""
+    """Predecessor of each velocity, and the velocities, parents first."""
     parents, order, last = [-1] * tree.nv, [], {-1: -1}
     for k, body in enumerate(bodies.bodies):
         before = last[body.parent]
@@ -356,7 +356,7 @@ def _ints(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> n
 
 
 def _passing_places(parents: Sequence[int], *, reused: bool) -> npt.NDArray[np.int64]:
-    """Where each row, and its parent, has what it passes on (rows, 2), parents first; the ground has it in place 0."""
+    """Places of the values passed on, of each row and its parent (rows, 2), parents first; place 0 is the ground's."""
     last, places, free, count = {parent: k for k, parent in enumerate(parents)}, {-1: 0}, list[int](), 1
     for k, parent in enumerate(parents):
         places[k] = free.pop() if free else count

@@ -1,4 +1,4 @@
-"""The joints of a mechanism whose types are not this package's own, as kinds of rows."""
+"""Kinds of rows for joint types from outside the package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TracedJoints:
 
 
 def traced_joints(tree: Tree) -> TracedJoints:
-    """The joints of a mechanism, each with a coordinate of its own, whose types come from outside; found once."""
+    """Joints of a mechanism whose types come from outside the package; cached."""
     return tree.memo("sweeps", "traced joints", lambda: _find(tree))
 
 
@@ -54,7 +54,7 @@ def _find(tree: Tree) -> TracedJoints:
             link, joint = next(iter(waiting.items()))
             try:
                 arithmetic = JointArithmetic.of(joint)
-            except Exception as error:  # (of somebody else's code, for symbols)
+            except Exception as error:  # (error of foreign code with symbols)
                 return TracedJoints(problem=f"the joint type {joint.kind!r} of link {link + 1} has no arithmetic: {error}")
             kind = RowKind(f"joint {arithmetic.digest[:16]}", arithmetic=arithmetic)
             kinds.add(kind)

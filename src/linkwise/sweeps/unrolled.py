@@ -109,13 +109,13 @@ class UnrolledSweeps(Sweeps):
         self.records: dict[str, list[dict[str, Array]]] = {"bodies": [{}, *bodies]}
 
     def records_of(self, table: str) -> list[dict[str, Array]]:
-        """What was set for the rows of a table; first what was for the ground."""
+        """Values of the rows of a table; the ground's first."""
         if table not in self.records:
             self.records[table] = [{} for _ in range(len(self.rows.table(table)) + 1)]
         return self.records[table]
 
     def ground(self, **values: Any) -> None:
-        """Set what the ground has."""
+        """Set values of the ground."""
         self.records["bodies"][0].update({name: np.asarray(value) for name, value in values.items()})
 
     def constant(self, name: str) -> Array:
@@ -166,7 +166,7 @@ class UnrolledSweeps(Sweeps):
 
 
 def _counted_from_zero(joint: JointTransform, count: int) -> JointTransform:
-    """A joint whose freedoms are numbered from zero, of speeds of which there are ``count`` in all."""
+    """Renumber the freedoms of a joint from zero, among ``count`` velocities."""
     first = joint.freedoms[0].speed
     freedoms = _shifted(joint.freedoms, first)
     changes = joint.changes and partial(_local_changes, joint.changes, first, len(freedoms), count)
@@ -205,12 +205,12 @@ class _UnrolledRow(Row):
 
     @property
     def rooted(self) -> bool:
-        """Whether the parent is the ground."""
+        """True if the parent is the ground."""
         return self.data.parent < 0
 
     @property
     def joint(self) -> JointTransform:
-        """How the body sits on its parent."""
+        """Joint between the body and its parent."""
         return self.sweeps.joints[self.k]
 
     @property
@@ -248,6 +248,7 @@ class _UnrolledRow(Row):
             "r": self.k,
             ".": slice(None),
             "10w": slice(10 * self.column, 10 * self.column + 10),
+            "10v": slice(10 * data.v, 10 * data.v + 10),
             "drive": drive,
             "drive4": slice(drive, drive + 4),
         }
@@ -274,6 +275,6 @@ class _UnrolledNeighbour(Neighbour):
         return self.record[name]
 
     def add(self, name: str, value: Any) -> None:
-        """Add to what was set; the ground has zeros."""
+        """Add to a value; the ground has zeros."""
         array = np.asarray(value)
         self.record[name] = self.record[name] + array if name in self.record else array

@@ -1,4 +1,4 @@
-"""Motions in time: quintic, trapezoidal, through way-points, straight lines of a frame, and the class that holds them."""
+"""Motions in time: quintic, trapezoidal, through way-points, straight lines of a frame, and the trajectory class."""
 
 from linkwise.trajectory.cartesian import CartesianTrajectory as CartesianTrajectory
 from linkwise.trajectory.cartesian import cartesian as cartesian

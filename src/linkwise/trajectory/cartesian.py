@@ -150,7 +150,7 @@ class CartesianTrajectory(Motion):
 
     @staticmethod
     def load(path: str | Path, *, max_bytes: int | None = None) -> CartesianTrajectory:
-        """Read what `save` wrote. Between the instants it is then interpolated, see `at`.
+        """Read a file of `save`. Between the instants the motion is then interpolated, see `at`.
 
         Parameters
         ----------
@@ -171,13 +171,13 @@ class CartesianTrajectory(Motion):
         return load(CartesianTrajectory, path, max_bytes)
 
 
-#: An angle that is so near to pi, rad, has no sure axis: the rounding of the poses decides which way round.
+#: An angle this near to pi, rad, has an uncertain axis: the rounding of the poses decides its sense.
 HALF_TURN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Legs:
-    """What a frame does from each of K poses to the next: arrays (..., K - 1, ·).
+    """Motion of a frame between each two of K poses: arrays (..., K - 1, ·).
 
     Attributes
     ----------
@@ -260,7 +260,7 @@ def orthonormal(rotation: FloatArray) -> FloatArray:
 
 PROFILES = ("quintic", "trapezoidal")
 
-#: Of a leg at given times with trapezoidal speed, a third is for starting and a third for braking.
+#: Parts of a leg at given times with trapezoidal velocity: a third each for acceleration and braking.
 SHARE = 1.0 / 3.0
 
 
@@ -416,7 +416,7 @@ def cartesian_through(
 
 
 def _overlap(due: FloatArray, blend: Any, limited: bool) -> tuple[FloatArray, FloatArray]:
-    """When each leg begins and ends, each (K - 1,)."""
+    """Begin and end of each leg, each (K - 1,)."""
     half = 0.5 * scalar("blend", blend, above=-1e-300, expected="a time >= 0, s")
     shortest = float(np.min(np.diff(due)))
     if half and limited:
@@ -430,7 +430,7 @@ def _overlap(due: FloatArray, blend: Any, limited: bool) -> tuple[FloatArray, Fl
 
 
 def _along(lines: Legs, time: FloatArray, profile: str, law: TrapezoidalProfile, start: FloatArray) -> CartesianTrajectory:
-    """Return the motion along the ways whose legs begin at start and follow the law, each (..., K - 1)."""
+    """Return the motion along lines whose legs begin at start and follow the law, each (..., K - 1)."""
     zero = 0.0 * law.duration
     if profile == "trapezoidal":
         progress = motion_of(law, zero, zero + 1.0, start, law.duration)
@@ -462,7 +462,7 @@ def _quickest_legs(lines: Legs, profile: str, speed: Any, acceleration: Any) -> 
 
 
 def _thirds(duration: FloatArray) -> TrapezoidalProfile:
-    """From 0 to 1 in a given time: a third of it each for starting, going on, and braking."""
+    """Profile from 0 to 1 in a given time: a third of it each for acceleration, cruising and braking."""
     part = SHARE * duration
     top = 1.0 / np.where(duration > 0, duration - part, 1.0)
     steep = top / np.where(duration > 0, part, 1.0)

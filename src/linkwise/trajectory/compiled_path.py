@@ -1,4 +1,4 @@
-"""Time-optimal speeds and motion along paths by one compiled call for all paths of a batch, from the values at the knots."""
+"""Time-optimal velocities and motion along paths by one compiled call for a batch of paths, from values at the knots."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS = DEGREE + 1
 
 
 class Speeds(NamedTuple):
-    """Greatest speeds along B paths.
+    """Greatest velocities along B paths.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def _controls(knots: bytes) -> FloatArray:
 
 
 def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray, time: FloatArray) -> State | None:
-    """Q, qd and qdd (..., K, n) at times (K,), of squared speeds and times (..., N + 1) at nodes; None without a program."""
+    """Q, qd and qdd (..., K, n) at times (K,), from squared velocities and times (..., N + 1) at nodes; or None."""
     program = _motion(default_backend())
     if program is None:
         return None
@@ -136,7 +136,7 @@ def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray,
 
 
 class PathGrid(NamedTuple):
-    """What paths over the same knots and nodes share.
+    """Data common to paths with the same knots and nodes.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory, planned
 from linkwise.trajectory.validation import configuration, count, ends, positive, scalar, schedule
 
-#: How joints are kept together, and what Ruckig calls it.
+#: Synchronization of joints, and its name in Ruckig.
 SYNCHRONIZATIONS = {"time": "Time", "phase": "Phase", "none": "No"}
 
 
@@ -36,11 +36,11 @@ class JerkLimitedProfiles:
 
     @property
     def durations(self) -> FloatArray:
-        """What each motion takes (...), s."""
+        """Duration of each motion (...), s."""
         return np.array([motion.duration for motion in self.motions]).reshape(self.batch)
 
     def __call__(self, time: FloatArray) -> State:
-        """Q, qd and qdd; after its end a motion goes on with its last velocity."""
+        """Q, qd and qdd; after its end a motion continues with its last velocity."""
         states = np.array([[motion.at_time(t) for t in time.tolist()] for motion in self.motions])
         q, qd, qdd = np.moveaxis(states.reshape(*self.batch, time.size, 3, -1), -2, 0)
         return q, qd, qdd
@@ -216,12 +216,12 @@ class OnlineTrajectory:
         self._ruckig, self._output = ruckig.Ruckig(self.n, self.cycle), ruckig.OutputParameter(self.n)
         self._failures = {ruckig.Result.Working: "", ruckig.Result.Finished: ""}
         self._finished = ruckig.Result.Finished
-        #: Whether the target is reached.
+        #: True if the target is reached.
         self.arrived = False
 
     @property
     def duration(self) -> float:
-        """What the motion to the present target takes in all, from where the target was set, s."""
+        """Total duration of the motion to the present target, from the time when the target was set, s."""
         return float(self._output.trajectory.duration)
 
     def step(self, target: npt.ArrayLike, velocity: npt.ArrayLike = 0.0) -> State:
@@ -259,7 +259,7 @@ class OnlineTrajectory:
         return q, qd, qdd
 
     def _wanted(self, target: npt.ArrayLike, velocity: npt.ArrayLike) -> tuple[list[float], list[float]]:
-        """Both as n floats, checked; the usual ones, an array and no velocity, in a short way."""
+        """Validate target and velocity as n floats each; fast for an array without velocity."""
         if (
             type(target) is np.ndarray
             and target.dtype == np.float64

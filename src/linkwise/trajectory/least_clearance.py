@@ -1,4 +1,4 @@
-"""Where a motion comes nearest to obstacles, or to the mechanism itself."""
+"""Least clearance of a motion from obstacles and of the mechanism from itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 class LeastClearance(NamedTuple):
-    """Where a motion comes nearest to an obstacle, or to the mechanism itself; for a batch of motions each of them.
+    """Least clearance of a motion from obstacles or of the mechanism from itself; for a batch of motions for each of them.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class LeastClearance(NamedTuple):
 
     @classmethod
     def of(cls, distance: FloatArray, pair: npt.NDArray[np.str_], time: FloatArray) -> LeastClearance:
-        """Of numbers () of one motion, or (...) of a batch; names (..., 2)."""
+        """Build from numbers () of one motion, or (...) of a batch; names (..., 2)."""
         if distance.ndim:
             return cls(distance, pair, time)
         return cls(float(distance), (str(pair[0]), str(pair[1])), float(time))
 
     def member(self, index: int | tuple[int, ...]) -> LeastClearance:
-        """That of one motion, or of a smaller batch, of a batch."""
+        """Result of one motion, or of a smaller batch, of a batch."""
         return LeastClearance.of(*(np.asarray(part)[index] for part in self))
 
 

@@ -26,7 +26,7 @@ Evaluator = Callable[[FloatArray], State]
 
 
 class Event(NamedTuple):
-    """Something that was watched for and happened during a motion.
+    """An event during a motion.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ def _component_rates(
 
 
 def _parts(v: slice) -> tuple[slice | None, slice]:
-    """Of the velocities of a joint the linear ones, None where there are none, and the angular ones."""
+    """Linear velocities of a joint, None if there are none, and the angular ones."""
     linear = slice(v.start, v.stop - 3)
     return linear if linear.stop > linear.start else None, slice(v.stop - 3, v.stop)
 

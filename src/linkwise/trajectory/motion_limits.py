@@ -1,4 +1,4 @@
-"""Limits of a motion along a path, checked, and how much of each a motion takes."""
+"""Limits of a motion along a path, validated, and the share of each that a motion uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOMENTUM_FIELDS = ("linear_momentum", "angular_momentum")
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """Limits of joints and tool for `time_optimal`; None stands for no limit.
+    """Limits of joints and tool for `time_optimal`; None means no limit.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class MotionLimits:
 
     @classmethod
     def of(cls, mechanism: Tree) -> MotionLimits:
-        """Those that the joints of a mechanism have."""
+        """Limits of a mechanism's joints."""
         values = {field: getattr(mechanism, field) for field in JOINT_FIELDS}
         return cls(**{field: value for field, value in values.items() if np.isfinite(value).any()})
 

@@ -135,7 +135,7 @@ class JointPath:
         return _divided(self.s.tobytes(), intervals, np.asarray(stops, dtype=float).tobytes())
 
     def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
-        """What gives q, dq and ddq where intervals begin, and where they end, each (b, 3, N, n), of some paths.
+        """Matrix that gives q, dq and ddq at both ends of intervals, each (b, 3, N, n), of some paths.
 
         They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix. Counted
         from the first knot on, a joint that stands has derivatives of exactly zero: dry friction knows the sign of rounding.
@@ -167,7 +167,7 @@ class _Spaces(threading.local):
 
 _spaces = _Spaces()
 
-#: Longer arrays (32 MB) are not kept: their pages are no longer what takes the time.
+#: Longer arrays (32 MB) are not kept: allocating their pages is a small part of the time.
 KEPT = 1 << 22
 
 
@@ -196,7 +196,7 @@ def _lanes(n: int) -> npt.NDArray[np.intp]:
     return np.minimum(np.arange(-(-n // LANES) * LANES), n - 1)
 
 
-#: Where an interval beside a stop is cut again.
+#: Refinement of an interval next to a stop.
 GRADED = np.array([1.0, 4.0, 16.0]) / 64.0
 
 #: Up to so many knots all paths of a batch are evaluated by products with one matrix.
@@ -233,7 +233,7 @@ def _divided(knots: bytes, intervals: int, stops: bytes) -> FloatArray:
 
 @lru_cache(maxsize=32)
 def _matrix(knots: bytes, nodes: bytes) -> FloatArray:
-    """What gives `JointPath.ends` from q, dq, ddq and the last second derivatives at m knots: (6 N, 4 m - 1)."""
+    """Matrix of `JointPath.ends` from q, dq, ddq and the last second derivatives at m knots: (6 N, 4 m - 1)."""
     s = np.frombuffer(knots)
     units = np.split(np.eye(4 * s.size - 1)[None], [s.size, 2 * s.size, 3 * s.size], axis=-2)
     return _kept(np.concatenate([part.reshape(-1, 4 * s.size - 1) for part in _ends(s, np.frombuffer(nodes), *units)]))
@@ -309,13 +309,13 @@ def path_through(
 def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Derivatives at the knots of the cubic spline through points (..., K, n) with no second derivative at its ends."""
     first, second = _natural_matrices(s.tobytes())
-    away = q - q[..., :1, :]  # (a joint that stands has derivatives of exactly zero)
+    away = q - q[..., :1, :]  # (a joint at rest has derivatives of exactly zero)
     return first @ away, second @ away
 
 
 @lru_cache(maxsize=32)
 def _natural_matrices(knots: bytes) -> tuple[FloatArray, FloatArray]:
-    """What gives both derivatives at K knots from the points, each (K, K) (de Boor 1978, chapter IV, eq. 14 and 15)."""
+    """Matrices of both derivatives at K knots from the points, each (K, K) (de Boor 1978, chapter IV, eq. 14 and 15)."""
     h = np.diff(np.frombuffer(knots))
     k, inner = np.arange(h.size), np.arange(1, h.size)
     rises, system, right = np.zeros((h.size, h.size + 1)), np.eye(h.size + 1), np.zeros((h.size + 1, h.size + 1))

@@ -23,18 +23,18 @@ from linkwise.trajectory.peaks import CREEPING, DENSE, greatest_sizes, in_time, 
 #: A motion has settled when its duration changes by less than this share; then limits are checked, and tightened.
 SETTLED = 1e-8
 
-#: By this share limits may be exceeded where they are checked, and after how many rounds another way is taken.
+#: Relative tolerance of checked limits, and number of rounds before another method is used.
 TOLERANCE, ROUNDS = 1e-10, 20
 
 #: Ds/dt of the first round, in which friction does not grow; later its square is at least this share of the greatest.
 SLOW, LEAST = 1e-6, 1e-6
 
-#: Where the speed at one end of an interval is less than this share of that at the other, limits are checked evenly in time.
+#: If the velocity at one end of an interval is less than this share of that at the other, checks are uniform in time.
 EVEN = 0.5
 
 
 class DragGrid(NamedTuple):
-    """Where the dynamics are evaluated, and where within each interval friction is."""
+    """Grid of dynamics evaluations, and of friction within each interval."""
 
     efforts: EffortGrid
     within: Checks
@@ -56,7 +56,7 @@ def drag_settles(
     grid: DragGrid, n: int, lanes: FloatArray, bounds: FloatArray, mechanism: Any, rests: npt.NDArray[np.bool_],
     x: FloatArray, times: FloatArray, solve: Callable[..., None],
 ) -> bool:  # fmt: skip
-    """Find the speeds of all paths, one after the other; whether efforts hold, and at rest at both ends.
+    """Find the velocities of all paths, one after the other; whether efforts hold, and at rest at both ends.
 
     As `linkwise.trajectory.path_efforts.efforts_hold`, with the times (B, N + 1) that are written too.
     """
@@ -103,7 +103,7 @@ def _settles(
 
 
 def _state(checks: Checks, lanes: FloatArray, n: int, name: str) -> tuple[FloatArray, ...]:
-    """`Checks.state`, in which a joint that stands has derivatives of exactly zero."""
+    """`Checks.state`, with derivatives of exactly zero for a joint at rest."""
     origin, moved = lanes[:, :1, 0], lanes.copy()
     moved[:, :, [0, 3]] -= origin[:, :, None]
     q, dq, ddq = checks.state(moved, n, name)
@@ -114,7 +114,7 @@ def _state(checks: Checks, lanes: FloatArray, n: int, name: str) -> tuple[FloatA
 def _taken(
     grid: EffortGrid, lanes: FloatArray, mechanism: Any, most: FloatArray, turns: npt.NDArray[np.bool_], x: FloatArray
 ) -> FloatArray:
-    """The greatest share (1, N, n) of each limit that is taken in each interval."""
+    """Greatest share (1, N, n) of each limit used in each interval."""
 
     def at(checks: Checks) -> FloatArray:
         u, speed = checks.speeds(x)

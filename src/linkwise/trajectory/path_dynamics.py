@@ -15,7 +15,7 @@ from linkwise.trajectory.retimed import Pieces, Retimed
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
 CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
 
-#: Of more joints the dynamics along a path, three recursions as one line of arithmetic, take long to compile.
+#: With more joints the dynamics along a path, three recursions as one straight line, take long to compile.
 MOST = 30
 
 #: In the place of a limit of zero.
@@ -42,13 +42,13 @@ def share_of(value: FloatArray, limit: FloatArray) -> FloatArray:
 
 
 def gauge(value: FloatArray, limit: FloatArray) -> FloatArray:
-    """The share (...) of a limit that vectors (..., 3) take: of their size, or the greatest of those of three axes."""
+    """Share (...) of a limit used by vectors (..., 3): by their norm, or the greatest of those of three axes."""
     size = np.linalg.norm(value, axis=-1) if not limit.ndim else np.abs(value)
     return size / limit if not limit.ndim else np.asarray((size / limit).max(axis=-1))
 
 
 def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
-    """Of the velocity of the tool and the momenta about the centre of mass those that are limited, each (..., 3)."""
+    """Limited vectors among tool velocity and momenta about the centre of mass, each (..., 3)."""
     values = {}
     if "tool_speed" in limits:
         values["tool_speed"] = mechanism.frame_velocity(q, qd)[..., :3]
@@ -65,7 +65,7 @@ def tool_acceleration(mechanism: Any, q: FloatArray, qd: FloatArray, qdd: FloatA
 
 
 def has_drag(mechanism: Any) -> bool:
-    """Whether efforts are not linear in u and x: for friction and dampers."""
+    """True if efforts are not linear in u and x, because of friction or dampers."""
 
     def find() -> bool:
         damped = any(spring.dissipates for spring in mechanism.springs)
@@ -75,7 +75,7 @@ def has_drag(mechanism: Any) -> bool:
 
 
 def drag(mechanism: Any, q: FloatArray, qd: FloatArray) -> FloatArray:
-    """What friction and dampers take (..., n)."""
+    """Efforts of friction and dampers (..., n)."""
     total: FloatArray = mechanism.friction_torque(qd)
     if any(spring.dissipates for spring in mechanism.springs):
         total = total + mechanism.spring_torque(q, qd) - mechanism.spring_torque(q, 0.0 * qd)
@@ -95,7 +95,7 @@ def effort_shares(
 
 @dataclass(eq=False)
 class PathDynamics:
-    """What efforts and tool take along the intervals of B paths.
+    """Efforts and tool motion along the intervals of B paths.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class PathDynamics:
 
     @property
     def names(self) -> list[str]:
-        """What the blocks of `lines` limit."""
+        """Names of the limits in the blocks of `lines`."""
         joints = [f"effort of {name}" for name in self.mechanism.names] if "tau_max" in self.limits else []
         return joints + ["acceleration of the tool"] * len(self.directions)
 
@@ -164,7 +164,7 @@ class PathDynamics:
         return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
 
     def slow_efforts(self) -> FloatArray:
-        """Sizes of the efforts (B, N, 5, n) that standing and friction at rest take, either way where a joint turns back."""
+        """Magnitude of the efforts (B, N, 5, n) of standstill and static friction, of both signs where a joint reverses."""
         constant, _, either = self._friction(None)
         return np.asarray(np.abs(self.standing + constant) + either[..., None, :])
 
@@ -174,11 +174,11 @@ class PathDynamics:
         return np.min(caps, axis=0) if caps else None
 
     def _speeds(self, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
-        """What is linear in velocities and limited, each (..., 3)."""
+        """Limited vectors linear in velocities, each (..., 3)."""
         return speed_like(self.mechanism, self.limits, q, qd)
 
     def _friction(self, retimed: Retimed | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Friction and dampers as constant + growing x at `SHARES`; where a joint turns back, their greatest value."""
+        """Friction and dampers as constant + growing x at `SHARES`; their greatest value where a joint reverses."""
         if retimed is None:
             speed = np.full(self.slope.shape[:-1], 1e-6)
         else:
@@ -187,7 +187,7 @@ class PathDynamics:
         velocity, q = self.slope * speed[..., None], self._states[SHARES.size][0]
         constant = drag(self.mechanism, q, velocity)
         growing, most = 0.0 * constant, greatest_sizes(constant)
-        if retimed is not None:  # the tangent of what grows with the root of x
+        if retimed is not None:  # the tangent of a function that grows with the root of x
             rise = drag(self.mechanism, q, 2.0 * velocity) - constant
             growing = 0.5 * rise / np.square(speed)[..., None]
             constant = constant - 0.5 * rise
@@ -195,7 +195,7 @@ class PathDynamics:
         return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
 
     def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
-        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others.
+        """Greatest share of each limit used in each interval: (B, N, n) of efforts, (B, N) of others.
 
         Friction is no polynomial where a motion begins or rests: it is checked at these shares of the time of each interval.
         """
@@ -226,7 +226,7 @@ class PathDynamics:
         return result | {name: most(gauge(value, self.limits[name])[..., None])[..., 0] for name, value in vectors.items()}
 
     def tighten(self, retimed: Retimed, used: dict[str, FloatArray]) -> None:
-        """Take back by how much each limit is exceeded in each interval; for the tool, cut along its acceleration."""
+        """Tighten limits by their violation in each interval; for the tool, cut along its acceleration."""
         if "tool_acceleration" in used and len(self.directions) < 8:
             u, x = retimed.u[..., None], 0.5 * (retimed.x[..., :-1] + retimed.x[..., 1:])[..., None]
             middle = self.tool_u[..., 2, :] * u + self.tool_x[..., 2, :] * x

@@ -23,19 +23,19 @@ from linkwise.trajectory.peaks import DENSE, peaks
 #: Places at which the dynamics are evaluated along a path, and along each of its pieces, at least.
 PLACES, EACH = 200, 32
 
-#: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at so many places at least, at the
-#: begin or in the middle of every third interval of 200: what interpolation leaves has the same size but another sign in the
-#: next one. Where they exceed limits there, and of other paths, they are checked everywhere.
+#: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at this many places at least, at the
+#: begin or in the middle of every third interval of 200: the interpolation error has equal size and alternating sign in the
+#: intervals. If they exceed limits there, and for other paths, they are checked everywhere.
 CHECKS, MANY, SMOOTH = 60, 120, 24
 
 #: A path that exceeds limits by this share is too rough.
 ROUGH = 1e-5
 
-#: Paths that are worked on at a time: what they need stays in the caches.
+#: Paths processed at a time, so that their data stay in the caches.
 TOGETHER = 32
 
-#: By this share limits of efforts are tightened from the start, and may be exceeded where they are checked everywhere; how
-#: often they are tightened by four times the excess until they are not.
+#: Initial tightening of effort limits, tolerance where they are checked everywhere, and greatest number of tightenings by
+#: four times the excess.
 MARGIN, TOLERANCE, ROUNDS = 2e-8, 1e-10, 6
 
 #: By this share tightened limits may be exceeded at few places: near the ends of pieces, and at nodes between these places,
@@ -44,14 +44,14 @@ SEEN = 3e-10
 
 
 class PathSamples(NamedTuple):
-    """Places on paths over the same knots: what gives q, dq and ddq from both ends of a piece (S, 3, 6), and which it is."""
+    """Points of paths over common knots: weights for q, dq and ddq from both ends of a piece (S, 3, 6), and the piece."""
 
     weights: FloatArray
     piece: FloatArray
 
     @classmethod
     def at(cls, lengths: FloatArray, piece: Any, share: FloatArray) -> Self:
-        """Those at shares of pieces of such lengths."""
+        """Points at shares of pieces of such lengths."""
         units = kernel(motion_within)(*np.eye(6)[:, None], lengths[piece][:, None], share[:, None], 0.0, 1.0)
         return cls(np.stack(units, axis=1), piece.astype(float))
 
@@ -72,7 +72,7 @@ class Checks(NamedTuple):
 
     @classmethod
     def at(cls, s: FloatArray, nodes: FloatArray, interval: npt.NDArray[np.intp], share: FloatArray) -> Self:
-        """Those at shares of intervals between nodes of paths over knots."""
+        """Points at shares of intervals between nodes of paths over knots."""
         piece = np.searchsorted(s, nodes[interval], side="right") - 1
         lengths, steps = np.diff(s), np.diff(nodes)[interval]
         within = (nodes[interval] - s[piece] + share * steps) / lengths[piece]
@@ -83,14 +83,14 @@ class Checks(NamedTuple):
         return columns(self.samples.of(lanes, scratch(name, (len(lanes), len(self.share), 3, lanes.shape[-1]))), n)
 
     def speeds(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """U and ds/dt (B, C) of squared speeds (B, N + 1) at the nodes."""
+        """U and ds/dt (B, C) from squared velocities (B, N + 1) at the nodes."""
         before = x.take(self.interval, axis=1)
         rise = x[:, 1:].take(self.interval, axis=1) - before
         return rise * (0.5 * self.pace), np.sqrt(np.maximum(before + rise * self.share, 0.0))
 
 
 class EffortGrid(NamedTuple):
-    """Where the dynamics are evaluated, and how efforts within each interval follow.
+    """Grid of dynamics evaluations, and the interpolation of efforts within each interval.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def efforts_hold(
     grid: EffortGrid, n: int, lanes: FloatArray, bounds: FloatArray, mechanism: Any, rests: npt.NDArray[np.bool_],
     x: FloatArray, solve: Callable[..., None],
 ) -> bool:  # fmt: skip
-    """Find the speeds of all paths with limits of efforts; whether these hold after some rounds, and at rest at both ends.
+    """Find the velocities of all paths with effort limits; whether these hold after some rounds, and at rest at both ends.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def efforts_hold(
 def effort_terms(
     grid: EffortGrid, n: int, lanes: FloatArray, most: FloatArray, mechanism: Any, rests: npt.NDArray[np.bool_], size: int
 ) -> Iterator[tuple[slice, FloatArray | None]]:  # fmt: skip
-    """Of so many paths at a time which these are, and a, b and c (b, S, 3, w); None where one cannot stand at its ends."""
+    """Yield groups of paths with a, b and c (b, S, 3, w); None if one cannot rest at its ends."""
     width = lanes.shape[-1]
     places, space = (scratch(name, (size, len(grid.samples.piece), 3, width)) for name in ("places", "terms"))
     space[..., n:] = 0.0
@@ -237,7 +237,7 @@ def _tightened(
     members: npt.NDArray[np.intp], lanes: FloatArray, bounds: FloatArray, terms: FloatArray, grid: EffortGrid,
     x: FloatArray, share: Callable[[FloatArray, FloatArray, Checks], FloatArray], solve: Callable[..., None],
 ) -> bool:  # fmt: skip
-    """Find the speeds of some paths, of which limits of efforts are tightened for those that exceed them at the checks."""
+    """Find the velocities of some paths, with effort limits tightened for those that violate them at the checks."""
     limits, begin = np.repeat(bounds[None], len(members), axis=0), members[0]
     limits[:, 2] *= 1.0 - MARGIN
     stencils, checks = (grid.stencils, grid.first), grid.checks

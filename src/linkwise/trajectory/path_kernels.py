@@ -19,10 +19,10 @@ from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import trace
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 
-#: Degree of what is limited: the acceleration of pieces of degree five with x linear in s.
+#: Degree of the limited function: the acceleration of pieces of degree five with x linear in s.
 DEGREE = 4
 
-#: Shares of an interval at which what is no polynomial is evaluated.
+#: Shares of an interval at which functions other than polynomials are evaluated.
 SHARES = np.arange(DEGREE + 1) / DEGREE
 
 #: In the place of no limit: its square and the quotient of both are finite.
@@ -42,7 +42,7 @@ def bernstein_values(z: FloatArray) -> FloatArray:
 #: From values at `SHARES` to Bernstein coefficients.
 COEFFICIENTS = np.linalg.inv(bernstein_values(SHARES))
 
-#: From the Bernstein coefficients of a polynomial to those of its product with z, taken as one of the same degree.
+#: Map from the Bernstein coefficients of a polynomial to those of its product with z, of the same degree.
 ALONG = (COEFFICIENTS @ (SHARES[:, None] * bernstein_values(SHARES))).round(12)
 
 
@@ -93,7 +93,7 @@ def _caps(first: Any, last: Any, deviation: Any, limit: Any) -> Array:
 
 
 def joint_limits(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, limits: Array) -> tuple[Array, Array]:
-    """Lines (3, 8) for the acceleration of a joint, and greatest x (2,) for its velocity, on a piece of degree five.
+    """Lines (3, 8) for a joint's acceleration, and greatest x (2,) for its velocity, on a piece of degree five.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _combined(weights: FloatArray, values: Any) -> Any:
 
 
 def sampled_cap(p: Array, limit: Any) -> Array:
-    """Greatest x (2,) at the ends for a speed whose ratio to the root of x is known at the five `SHARES`."""
+    """Greatest x (2,) at the ends for a velocity whose ratio to the root of x is known at the five `SHARES`."""
     return rate_caps([_combined(row, p) for row in COEFFICIENTS], limit)
 
 
@@ -178,7 +178,7 @@ def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: An
 def motion_at(
     q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, pace: Any, share: Any, u: Any, x: Any, speed: Any
 ) -> Any:  # fmt: skip
-    """The same, given 1 / length and speed."""
+    """As `motion_at`, given 1 / length and velocity."""
     c = controls(q0, v0, a0, q1, v1, a1, step)
     rises = [5.0 * pace * (c[k + 1] - c[k]) for k in range(5)]
     bends = [4.0 * pace * (rises[k + 1] - rises[k]) for k in range(4)]

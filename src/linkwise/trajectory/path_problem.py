@@ -24,23 +24,23 @@ from linkwise.trajectory.peaks import DENSE
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed, refined
 from linkwise.trajectory.smoothed import Smoothed, smooth
 
-#: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
+#: Relative tolerance of effort and tool limits, and greatest number of tightenings.
 TOLERANCE, ROUNDS = 1e-10, 25
 
 #: Friction, which is linear about the profile before, has converged when the duration changes by less than this share;
 #: limits are tightened when it has nearly.
 SETTLED, NEARLY = 1e-8, 1e-4
 
-#: How often, until limits can be kept, friction is linear about a motion of half the speed.
+#: Greatest number of halvings of the velocity at which friction is linearized until limits can be kept.
 HALVINGS = 40
 
-#: Two nodes have no speed that are passed slower than this share of the greatest speed of the path.
+#: Two nodes passed slower than this share of the greatest velocity of the path count as without velocity.
 CRAWL = 1e-6
 
 
 @dataclass(eq=False)
 class PathProblem:
-    """Paths over the same knots, what moves along them, and the limits of the first and second order.
+    """Paths over common knots, the mechanism, and the limits of first and second order.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class PathProblem:
         self.refusals = PathRefusals(self.path, self.mechanism, self.limits)
 
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
-        """The motions of all paths, and by what factor each was slowed."""
+        """Motions of all paths, and the factor by which each was slowed."""
         ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
         self.refusals.check_position()
         if self.stops.any():
@@ -83,7 +83,7 @@ class PathProblem:
             return motion, np.ones(batch)
         self.refusals.check_rests(nodes, self.stops, ends)
         at, results = self.path.ends(nodes), []
-        size = 1 if self.dynamics else CHUNK  # (how often limits are tightened differs from path to path)
+        size = 1 if self.dynamics else CHUNK  # (the number of tightenings differs from path to path)
         for k in range(0, len(ends), size):
             begin, end = at(slice(k, k + size))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
@@ -117,7 +117,7 @@ class PathProblem:
         return Smoothed(pieces, x, path=self.path, averages=averages)
 
     def _plain_dynamics(self) -> bool:
-        """Whether all limits are of joints, and efforts are smooth along the path, but for friction."""
+        """True if all limits are of joints, and efforts are smooth along the path apart from friction."""
         if not self.dynamics:
             return True
         tree = self.mechanism
@@ -168,7 +168,7 @@ class PathProblem:
             except ArgumentError:
                 if motion is None or not halvings:
                     raise
-                # The tangent of friction about a fast motion lies far above friction at rest, about a slow one it does not.
+                # The tangent of friction about a fast motion is far above friction at rest; about a slow one it is not.
                 motion, halvings = motion.stretched(np.full(len(ends), 2.0)), halvings - 1
                 continue
             used = dynamics.used(motion)
@@ -207,7 +207,7 @@ class PathProblem:
             self._space = np.empty((*shape, 3, LANES)), np.empty((*shape, 2))
         rates = [self.limits.get(name, np.full(self.path.n, np.inf)) for name in ("qd_max", "qdd_max")]
         rates = np.minimum(np.stack([np.where(rate == 0.0, np.inf, rate) for rate in rates], axis=-1), UNLIMITED)
-        with np.errstate(all="ignore"):  # (what has no limit may overflow)
+        with np.errstate(all="ignore"):  # (values without a limit may overflow)
             lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
         if self.ceiling is not None:
@@ -265,12 +265,12 @@ class PathProblem:
 
 
 def _excess(used: dict[str, FloatArray]) -> float:
-    """By what share a limit is exceeded at most; NaN where an effort is not a number."""
+    """Greatest relative violation of a limit; NaN if an effort is not a number."""
     return float(np.max([np.max(value) for value in used.values()])) - 1.0
 
 
 def _stuck(x: FloatArray) -> npt.NDArray[np.bool_]:
-    """In which intervals (..., N) there is no speed at either end, beside the greatest of the path."""
+    """Mask of intervals (..., N) with vanishing velocity at both ends, relative to the greatest of the path."""
     speed = np.sqrt(np.maximum(x, 0.0))
     return np.asarray(speed[..., :-1] + speed[..., 1:] <= CRAWL * speed.max(axis=-1, keepdims=True))
 

@@ -1,4 +1,4 @@
-"""Why there is no motion along a path: which joint or limit, where along the path, and by how much."""
+"""Errors of paths without a motion: joint or limit, place on the path, and amount."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from linkwise.trajectory.path_dynamics import PathDynamics
 from linkwise.trajectory.path_kernels import SHARES
 from linkwise.trajectory.retimed import Pieces
 
-#: By this share an effort may be too small to stand, which is rounding.
+#: Tolerance of the effort at rest, relative, for rounding.
 ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class PathRefusals:
-    """What raises where paths cannot be run along.
+    """Raises the errors of infeasible paths.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class PathRefusals:
         return f"at s = {s:.6g} ({100.0 * (s - begin) / (end - begin):.3g} % of the way){self.member(flat)}"
 
     def member(self, flat: int) -> str:
-        """Which path of a batch, in words; nothing of a single one."""
+        """Index of a path in a batch, in words; empty for a single path."""
         place = np.unravel_index(flat, self.path.batch) if self.path.batch else ()
         return f" of path {tuple(int(k) for k in place)}" if len(place) else ""
 
@@ -89,7 +89,7 @@ class PathRefusals:
         )
 
     def check_rests(self, nodes: FloatArray, stops: npt.NDArray[np.bool_], ends: FloatArray) -> None:
-        """Raise where an effort is too small to stand where a motion begins, stops or ends."""
+        """Raise an error if an effort limit does not permit rest at the begin, a stop or the end of a motion."""
         if "tau_max" not in self.limits:
             return
         path, tree, limit = self.path, self.mechanism, self.limits["tau_max"]
@@ -116,7 +116,7 @@ class PathRefusals:
         return f"joint {self.path.names[joint]!r} cannot stand {where}: it needs {needed:.6g}, and tau_max is {limit:.6g}"
 
     def check_standing(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, k: int, start: int) -> None:
-        """Raise where an effort is too small to stand in interval k of a path: which, where most, and how much it needs."""
+        """Raise an error if an effort limit does not permit rest in interval k of a path: joint, place, required effort."""
         if dynamics is None or "tau_max" not in self.limits:
             return
         limit, standing = self.limits["tau_max"], np.abs(dynamics.standing[path])
@@ -126,13 +126,13 @@ class PathRefusals:
         raise ArgumentError(self._cannot_stand(joint, where, float(standing[..., joint].max())))
 
     def _neediest(self, pieces: Pieces, efforts: FloatArray, path: int, start: int) -> tuple[int, str]:
-        """The joint whose effort (N, 5, n) exceeds its limit by most on a path, and where its effort is greatest."""
+        """Joint whose effort (N, 5, n) most exceeds its limit on a path, and the place of its greatest effort."""
         joint = int(np.argmax((efforts - self.limits["tau_max"]).max(axis=(0, 1))))
         k, share = np.unravel_index(np.argmax(efforts[..., joint]), efforts.shape[:2])
         return joint, self.where(float(pieces.s[path, k] + SHARES[share] * pieces.steps[path, k]), start + path)
 
     def slowly(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, start: int) -> str:
-        """What is added where gravity and friction at rest need more than there is somewhere on a path."""
+        """Addition to a message if gravity and static friction exceed an effort limit somewhere on a path."""
         if dynamics is None or not dynamics.has_drag:
             return ""
         limit, efforts = self.limits["tau_max"], dynamics.slow_efforts()[path]
@@ -160,7 +160,7 @@ class PathRefusals:
 
 
 def _departure(coefficients: FloatArray, low: float, high: float) -> tuple[float, float]:
-    """At which share a polynomial on an interval first leaves its limits, 1 if it does not, and by how much at most."""
+    """Share of an interval at which a polynomial first leaves its limits, 1 if never, and its greatest excess."""
     z, left = Polynomial([0.0, 1.0]), Polynomial([1.0, -1.0])
     curve: Any = sum(c * comb(5, k) * z**k * left ** (5 - k) for k, c in enumerate(coefficients.tolist()))
     turns = _inner_roots(curve.deriv())

@@ -1,4 +1,4 @@
-"""The greatest of smooth values between the places at which they are known."""
+"""Maxima of smooth values between samples."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
 
-#: Shares of an interval at which a result is checked once more: the extrema of a Chebyshev polynomial, through which the
-#: polynomial hardly strays from what is smooth (L. N. Trefethen, *Approximation Theory and Approximation Practice*, 2013,
-#: chapters 5 and 15).
+#: Shares of an interval for a second check of a result: the extrema of a Chebyshev polynomial, through which the
+#: interpolating polynomial hardly deviates from a smooth function (L. N. Trefethen, *Approximation Theory and Approximation
+#: Practice*, 2013, chapters 5 and 15).
 DENSE = 0.5 - 0.5 * np.cos(np.pi * np.arange(17) / 16)
 
 #: Values of this size are looked at between the places too; beyond the second number they are too great anyhow.
 NEAR, BEYOND = 0.97, 2.0
 
-#: The speed ds/dt at which friction at rest has the sign of the motion that ends there.
+#: Velocity ds/dt at which static friction has the sign of the motion that ends there.
 CREEPING = 1e-100
 
-#: Even places on an interval, and how much nearer to the greatest value there the polynomial is looked at once more: the
-#: parabola through three values is off by their distance cubed.
+#: Uniform samples of an interval, and refinement of the polynomial near the greatest: the error of the parabola through
+#: three values is cubic in their distance.
 PLACES, CLOSER = 129, 16.0
 
 
 def _weights(shares: FloatArray) -> FloatArray:
-    """What gives the values at shares (...) of an interval from those at `DENSE` (..., 17) (Trefethen 2013, theorem 5.2)."""
+    """Weights of the values at shares (...) of an interval from those at `DENSE` (..., 17) (Trefethen 2013, theorem 5.2)."""
     signs = np.where(np.arange(DENSE.size) % 2, -1.0, 1.0)
     signs[[0, -1]] *= 0.5
     apart = shares[..., None] - DENSE
@@ -39,20 +39,20 @@ _BETWEEN = _weights(np.linspace(0.0, 1.0, PLACES))
 
 
 def in_time(begin: FloatArray, end: FloatArray, parts: FloatArray) -> FloatArray:
-    """Where intervals are after parts (K,) of their times, as shares (..., K), of ds/dt (...) at both ends."""
+    """Shares (..., K) of intervals after parts (K,) of their durations, from ds/dt (...) at both ends."""
     first, both = begin[..., None], (begin + end)[..., None]
     moving = both > 0.0
     return np.where(moving, parts * (2.0 * first + (both - 2.0 * first) * parts) / np.where(moving, both, 1.0), parts)
 
 
 def greatest_sizes(values: FloatArray) -> FloatArray:
-    """The greatest sizes (..., n) of values (..., K, n); K is small, and NumPy's own loop would be over n."""
+    """Greatest magnitudes (..., n) of values (..., K, n); K is small, and NumPy's own loop would be over n."""
     sizes: FloatArray = reduce(np.maximum, np.moveaxis(np.abs(values), -2, 0))
     return sizes
 
 
 def peaks(values: FloatArray) -> FloatArray:
-    """The greatest sizes (..., n) of values (..., 17, n) at `DENSE`, and of the polynomial through them where near 1."""
+    """Greatest magnitudes (..., n) of values (..., 17, n) at `DENSE`, and of their interpolating polynomial if near 1."""
     sizes = greatest_sizes(values)
     near = (sizes > NEAR) & (sizes < BEYOND)
     if near.any():
@@ -67,13 +67,13 @@ def peaks(values: FloatArray) -> FloatArray:
 
 
 def greatest(values: FloatArray) -> FloatArray:
-    """The greatest (M,) of values (M, K, ...) at even places, or of the parabola through three about the greatest."""
+    """Greatest (M,) of values (M, K, ...) at uniform places, or of the parabola through the greatest and its neighbours."""
     values = values.reshape(*values.shape[:2], -1)
     return np.asarray(np.maximum(values.max(axis=1), _parabola(values)[2]).max(axis=-1))
 
 
 def _parabola(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The parabola through the greatest of values (M, K, ...) and its neighbours.
+    """Parabola through the greatest of values (M, K, ...) and its neighbours.
 
     Its middle place (M, ...), how many places from there it is greatest, and that value; 0 and minus infinity where that is
     not between the three.

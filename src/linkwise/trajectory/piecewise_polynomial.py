@@ -1,4 +1,4 @@
-"""Piecewise polynomials of degree two and five: what every trajectory in joint space is made of."""
+"""Piecewise polynomials of degree two and five: the form of every trajectory in joint space."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Places = npt.NDArray[np.intp] | int
 
 @dataclass(frozen=True, eq=False)
 class PiecewisePolynomial:
-    """A function of time given by value and first two derivatives at knots; it rests before the first and after the last.
+    """A function of time by value and first two derivatives at knots; constant before the first and after the last.
 
     Between two knots it is the one polynomial of degree five that fits (J. J. Craig, *Introduction to Robotics*, 3rd
     edition, 2005, eq. 7.17 and 7.18), or, with `degree` 2, a parabola. It is expanded about the
@@ -93,7 +93,7 @@ class PiecewisePolynomial:
         return q, qd, qdd
 
     def _second(self, piece: Places, knot: Places, ends: Any) -> FloatArray:
-        """The second derivative of pieces at one of their knots; `ends` says at which of them a piece ends."""
+        """Second derivative of pieces at one of their knots; `ends` selects the end of a piece."""
         if self.degree == 2:
             return _picked(self.qdd, piece)
         if self.before is None:
@@ -114,7 +114,7 @@ class PiecewisePolynomial:
         return piece
 
     def peaks(self) -> tuple[FloatArray, FloatArray]:
-        """Return the greatest |qd| and |qdd| (..., n) over all time of pieces of degree five, exactly but for rounding.
+        """Return the greatest |qd| and |qdd| (..., n) over all time of pieces of degree five, exact up to rounding.
 
         The acceleration is greatest at a knot or where the jerk, a quadratic, is zero. Between those places it rises or
         falls throughout, so that each of its zeros, where the velocity may be greatest, is found by bisection.

@@ -1,4 +1,4 @@
-"""Motion along a path whose squared speed is linear in the path parameter between nodes."""
+"""Motion along a path whose squared velocity is linear in the path parameter between nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linkwise.trajectory.motion import State
 from linkwise.trajectory.path import JointPath
 from linkwise.trajectory.path_kernels import kernel, motion_within
 
-#: Paths that are worked on at a time: what they need stays in the caches.
+#: Paths processed at a time, so that their data stay in the caches.
 CHUNK = 16
 
 
@@ -46,7 +46,7 @@ class Pieces:
         return tuple(self.first.shape[:-3])
 
     def member(self, place: Any) -> Pieces:
-        """Those of one path, or of some of a batch."""
+        """Pieces of one path, or of some of a batch."""
         return Pieces(self.s[place], self.first[place], self.last[place])
 
     @property
@@ -63,7 +63,7 @@ class Pieces:
 
 
 class PathPieces(Pieces):
-    """The intervals of the paths of a batch between the same nodes (N + 1,), evaluated there when they are asked for."""
+    """Intervals of the paths of a batch between common nodes (N + 1,), evaluated on first use."""
 
     def __init__(self, path: JointPath, nodes: FloatArray) -> None:
         vars(self).update(path=path, nodes=nodes, s=np.broadcast_to(nodes, (*path.batch, nodes.size)))
@@ -78,12 +78,12 @@ class PathPieces(Pieces):
 
     @property
     def first(self) -> FloatArray:
-        """Where the intervals begin."""
+        """Begin of the intervals."""
         return self._sides[0]
 
     @property
     def last(self) -> FloatArray:
-        """Where they end."""
+        """End of the intervals."""
         return self._sides[1]
 
     @property
@@ -97,7 +97,7 @@ class PathPieces(Pieces):
         return self.path.batch
 
     def member(self, place: Any) -> PathPieces:
-        """Those of one path, or of some of a batch."""
+        """Pieces of one path, or of some of a batch."""
         return PathPieces(self.path.member(place), self.nodes)
 
 
@@ -118,7 +118,7 @@ class Retimed:
 
     @classmethod
     def timed(cls, pieces: Pieces, x: FloatArray, times: FloatArray) -> Self:
-        """One whose `times` are known."""
+        """Build a motion whose `times` are known."""
         result = cls(pieces, x)
         vars(result)["times"] = times
         return result
@@ -135,7 +135,7 @@ class Retimed:
 
     @cached_property
     def times(self) -> FloatArray:
-        """When the nodes are passed (..., N + 1), s."""
+        """Times of the nodes (..., N + 1), s."""
         pace = self.speed[..., 1:] + self.speed[..., :-1]
         with np.errstate(divide="ignore"):
             spent = 2.0 * self.pieces.steps / pace

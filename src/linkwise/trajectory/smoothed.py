@@ -1,4 +1,4 @@
-"""A motion along a path whose parameter is averaged over a window of time, so that its acceleration has no jumps.
+"""A motion along a path whose parameter is averaged over a window of time, so that its acceleration is continuous.
 
 The average of s(t) over the last T has the third derivative (u(t) - u(t - T)) / T, u the second derivative of s: a filter
 with a rectangular window (L. Biagiotti and C. Melchiorri, "FIR filters for online trajectory planning with time- and
@@ -24,7 +24,7 @@ from linkwise.trajectory.path_dynamics import gauge, share_of, speed_like, tool_
 from linkwise.trajectory.peaks import greatest
 from linkwise.trajectory.retimed import Retimed
 
-#: Places of an interval between nodes at which `Smoothed.usage` looks.
+#: Places of an interval between nodes at which `Smoothed.usage` is evaluated.
 LOOKED_AT = np.linspace(0.0, 1.0, 7)
 
 
@@ -52,7 +52,7 @@ class WindowAverage:
 
     @classmethod
     def of(cls, profile: Retimed, stops: npt.NDArray[np.bool_], window: float) -> WindowAverage:
-        """That of one motion; it stands still for the window at stops between its ends, so that it still rests there."""
+        """Build the average of one motion; it waits for the window at intermediate stops, so that it still rests there."""
         waits = np.flatnonzero(stops[1:-1]) + 1
         times = profile.times + window * np.searchsorted(waits, np.arange(profile.times.size), side="left")
         times, s, speed = (
@@ -68,7 +68,7 @@ class WindowAverage:
 
     @property
     def duration(self) -> float:
-        """How long the average takes, s."""
+        """Duration of the average, s."""
         return float(self.times[-1] + self.window)
 
     @cached_property
@@ -104,7 +104,7 @@ class WindowAverage:
         return s, np.where(over, 0.0, np.maximum(speed, 0.0)), np.where(over, 0.0, u), np.where(over, 0.0, jerk)
 
     def passing(self, s: FloatArray) -> FloatArray:
-        """When parameters (K,), ascending, are reached; by bisection between two breaks."""
+        """Times of ascending parameters (K,), by bisection between two breaks."""
         at = self(self.breaks)[0]
         k = np.clip(np.searchsorted(at, s, side="left"), 1, at.size - 1)
         low, high = self.breaks[k - 1], self.breaks[k]
@@ -132,7 +132,7 @@ class Smoothed(Retimed):
 
     @cached_property
     def times(self) -> FloatArray:
-        """When the nodes are passed (..., N + 1), s."""
+        """Times of the nodes (..., N + 1), s."""
         nodes = self.pieces.s.reshape(-1, self.x.shape[-1])
         rows = [average.passing(s) for average, s in zip(self.averages.reshape(-1), nodes, strict=True)]
         for row, average in zip(rows, self.averages.reshape(-1), strict=True):
@@ -156,7 +156,7 @@ class Smoothed(Retimed):
         return q, qd, qdd
 
     def usage(self, limits: Mapping[str, FloatArray], mechanism: Any) -> FloatArray:
-        """The greatest share (..., N, L) of each limit that is taken between two nodes."""
+        """Greatest share (..., N, L) of each limit used between two nodes."""
         times = self.times[..., :-1, None] + np.diff(self.times)[..., None] * LOOKED_AT
         rows = []
         for place in np.ndindex(self.averages.shape):
@@ -196,26 +196,26 @@ def shares(
     return {name: result[name] for name in limits}
 
 
-#: Gives, of an average, the ends of stretches (M + 1,), and how much slower the motion must be in each (M,).
+#: Function of an average that returns the ends of intervals (M + 1,), and their slowing factors (M,).
 Slowing = Callable[..., tuple[FloatArray, FloatArray]]
 
-#: Windows that are tried, as shares of the one whose jerk needs no lowering of speeds, and rounds of lowering in each.
+#: Tried windows, relative to the one whose jerk needs no reduced velocities, and rounds of reduction in each.
 WINDOWS, ROUNDS = (1.0, 0.8, 0.65, 0.5, 0.4), 8
 
-#: Windows that are tried where they are shorter, as shares of the motion: of a short one speeds are lowered as a whole.
+#: Tried windows if shorter, relative to the motion: velocities of a short motion are reduced as a whole.
 SHARES_OF_MOTION = (1.0, 0.5, 0.25)
 
-#: With which power of the time falls what is limited: of efforts their part beside gravity's, whose rate falls slower.
+#: Powers of time by which limited quantities fall; for efforts of the part without gravity, whose rate falls slower.
 ORDERS = {"qdd_max": 2.0, "tau_max": 2.0, "qddd_max": 3.0, "taud_max": 3.0, "tool_acceleration": 2.0}
 
-#: Where each stretch between two jumps of the jerk is checked: at its ends, one-sided, and evenly between.
+#: Checks of each interval between two jumps of the jerk: one-sided at its ends, and uniformly between.
 CHECKED = np.linspace(0.0, 1.0, 9)
 CHECKED[[0, -1]] = 1e-8, 1.0 - 1e-8
 
 #: Instants that are as near as this share of the motion are one: rounding keeps them apart, and jumps that cancel with them.
 NEAR = 1e-13
 
-#: Into how many stretches the motion is cut besides when the result is checked.
+#: Number of additional intervals in the check of the result.
 MORE = 400
 
 #: By this share limits may be exceeded at the peaks that are checked, and the result is slower than they ask for.
@@ -275,7 +275,7 @@ def _lowered(
     window: float, profile: Retimed, stops: npt.NDArray[np.bool_], solve: Callable[[FloatArray], Retimed],
     slowing: Slowing, shorter: float,
 ) -> tuple[float, WindowAverage, float]:  # fmt: skip
-    """Of some rounds of lowering of speeds the duration, the average, and how much slower it must be, at best.
+    """Best of some rounds of lowering velocities: duration, average, and the remaining slowing factor.
 
     No further round is made that cannot last shorter than another result.
     """
@@ -298,7 +298,7 @@ def _lowered(
 
 
 def _spread(times: FloatArray, breaks: FloatArray, factors: FloatArray, window: float) -> FloatArray:
-    """By what factors (N + 1,) to be slower at the nodes, without jumps, and no less than asked for within a window.
+    """Continuous slowing factors (N + 1,) at the nodes, at least those required within a window.
 
     The average at t is that of the window before t: a node is slowed for all stretches within two windows after it and one
     before it, and what is asked for is averaged over the window about it.
@@ -349,7 +349,7 @@ def _slowed(average: WindowAverage, factor: float, slowing: Slowing) -> WindowAv
 
 
 def slowing_factors(limits: Mapping[str, FloatArray], mechanism: Any, state: tuple[FloatArray, ...]) -> FloatArray:
-    """By what factor a motion must be slower to keep all limits in each stretch (M,), from its states at `CHECKED`.
+    """Slowing factor of a motion that keeps all limits in each interval (M,), from its states at `CHECKED`.
 
     Less than 1 where it may be faster.
     """

@@ -28,7 +28,7 @@ from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import closed, count, schedule
 
-#: What the limits of joints are called.
+#: Names of joint limits.
 JOINT_WORDS = {
     "qd_max": "velocity",
     "qdd_max": "acceleration",
@@ -43,7 +43,7 @@ OTHER_WORDS = {
     "angular_momentum": "angular momentum",
 }
 
-#: Of limits whose shares differ by less than this the one that bound before is taken to bind.
+#: Among limits whose shares differ by less than this, the previously active one stays active.
 EQUAL = 1e-4
 
 
@@ -109,14 +109,14 @@ class OptimalMotion(Trajectory):
 
     @property
     def profile(self) -> Retimed:
-        """The motion along the path: nodes ``pieces.s``, squared speeds ``x``, ``times`` of the nodes."""
+        """The motion along the path: nodes ``pieces.s``, squared velocities ``x``, ``times`` of the nodes."""
         if not isinstance(self.evaluate, Retimed):
             raise ArgumentError("this motion has lost its path; time_optimal returns one that has it")
         return self.evaluate
 
     @property
     def durations(self) -> FloatArray:
-        """What each motion of a batch takes (...), s; `duration` is that of the longest."""
+        """Duration of each motion of a batch (...), s; `duration` is that of the longest."""
         return np.asarray(self.profile.times[..., -1])
 
     def member(self, index: int | tuple[int, ...]) -> Self:
@@ -135,7 +135,7 @@ class OptimalMotion(Trajectory):
 
     @cached_property
     def usage(self) -> FloatArray:
-        """The greatest share (..., N, L) of each of L limits that is taken in each of N intervals of the path."""
+        """Greatest share (..., N, L) of each of L limits used in each of N intervals of the path."""
         profile = self.profile
         if isinstance(profile, Smoothed):
             return profile.usage(self.limits, self.mechanism)
@@ -151,7 +151,7 @@ class OptimalMotion(Trajectory):
 
     @property
     def binding(self) -> list[Binding]:
-        """Which limit is used most where, in order of time: intervals in a row with the same one are one part.
+        """Most used limit by interval, in order of time; consecutive intervals with the same one are merged.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class OptimalMotion(Trajectory):
         return parts
 
     def plot_binding(self, title: str = "") -> Any:
-        """Draw the speed along the path and the share of each limit that is taken against time.
+        """Draw the velocity along the path and the used share of each limit against time.
 
         Returns
         -------
@@ -319,7 +319,7 @@ def _clear(move: OptimalMotion, problem: PathProblem, obstacles: Sequence[Shape]
 
 
 def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:
-    """Nodes (N + 1,): knots, rests, and what cuts the path evenly between them."""
+    """Nodes (N + 1,): knots, rests, and uniform divisions of the path between them."""
     stops = numbers("rests", list(rests), "parameters of the path")
     outside = stops[(stops < path.s[0]) | (stops > path.s[-1])]
     if outside.size:
@@ -345,12 +345,12 @@ def _check_mechanism(mechanism: Tree, path: JointPath) -> None:
         raise ArgumentError(f"{mechanism.name!r} has {mechanism.n} joints; the path has {path.n}")
 
 
-#: Into how many intervals a path is cut at first and at last, and how often those are halved that are not known to be clear.
+#: Initial and greatest number of intervals of a path, and greatest number of halvings of those not proven clear.
 INTERVALS, MOST, HALVINGS = 200, 100_000, 30
 
 
 def contact_along(mechanism: Any, path: JointPath, obstacles: Any) -> tuple[float, float, tuple[str, str]] | None:
-    """Where one path meets an obstacle, or the mechanism itself: the parameter, the distance there and the two shapes.
+    """First collision of one path with an obstacle, or of the mechanism with itself: parameter, distance and the two shapes.
 
     None where capsules about the shapes touch nowhere along it, between the places at which they are measured too: in an
     interval a joint moves no more than the control points of its polynomial, from one to the next, and no distance changes

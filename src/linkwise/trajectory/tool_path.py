@@ -38,7 +38,7 @@ def tool_path(
     arcs: Mapping[int, npt.ArrayLike] | None = None,
     pieces: int = 100,
 ) -> JointPath:
-    """Make the path of the joints whose tool goes through poses on straight lines and arcs.
+    """Build the joint path whose tool follows straight lines and arcs through poses.
 
     The parameter s is the length of the tool's way, m (of a leg that only turns, its angle, rad). The orientation turns
     about one axis a leg. At an inner pose the legs overlap for `blend`: the tool leaves the one and takes up the other
@@ -187,7 +187,7 @@ class _Route:
                 raise ArgumentError(f"legs {k} and {k + 1} meet in a corner at pose {k + 1}; expected a blend > 0, m")
 
     def sampled(self, pieces: int) -> list[Samples]:
-        """Of each stretch with one second derivative: lengths, poses, twists and their derivatives, each (m, ...)."""
+        """Samples of each stretch with continuous second derivative: lengths, poses, twists, derivatives, each (m, ...)."""
         ends = np.concatenate(([0.0], np.cumsum(self.lengths)))
         inner = ends[1:-1, None] + (0.5 * self.blend * np.array([-1.0, 1.0]) if self.blend else np.zeros(1))
         marks = np.unique(np.concatenate((ends[[0, -1]], inner.ravel())).round(12))
@@ -218,7 +218,7 @@ class _Route:
         return transforms(rotation, position), np.hstack((velocity, w)), np.hstack((acceleration, wd))
 
     def _displacement(self, k: int, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """How far leg k has led at its share s (m, 1), and the derivatives by s, each (m, 3)."""
+        """Displacement of leg k at its shares s (m, 1), and its derivatives by s, each (m, 3)."""
         if k not in self.arcs:
             line = self.legs.line[k]
             return line * s, np.broadcast_to(line, (len(s), 3)), np.zeros((len(s), 3))
@@ -230,7 +230,7 @@ class _Route:
 
 
 def _ramp(y: FloatArray, middle: float, width: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What rises with slope one from y = 0 on, bent over a width about it, and its derivatives."""
+    """Ramp of slope one from y = 0 on, smoothed over a width about it, and its derivatives."""
     if width == 0.0:
         on = float(middle > 0.0)
         return y * on, np.full_like(y, on), np.zeros_like(y)
@@ -240,7 +240,7 @@ def _ramp(y: FloatArray, middle: float, width: float) -> tuple[FloatArray, Float
 
 
 def _arc(begin: FloatArray, point: FloatArray, end: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """From the centre of the circle through three points to the first, and axis times angle from there to the last."""
+    """Vector from the centre of a circle through three points to the first, and axis times angle from there to the last."""
     a, b = point - begin, end - begin
     normal = np.cross(a, b)
     size = float(np.linalg.norm(normal))

@@ -38,7 +38,7 @@ EVENTS = tuple(f"events_{field}" for field in Event._fields)
 KINDS = {"names": npz.TEXT, "is_length": npz.FLAGS, "events_name": npz.TEXT, "manifold_names": npz.TEXT}
 KINDS["manifold_kinds"] = npz.TEXT
 
-#: What a file says of each joint with a quaternion.
+#: Data of a file on each joint with a quaternion.
 MANIFOLD: dict[str, Callable[[ManifoldJoint], Any]] = {
     "manifold_names": lambda at: at.name,
     "manifold_kinds": lambda at: at.joint.kind,
@@ -144,7 +144,7 @@ def _events(path: str | Path, arrays: Mapping[str, Any], max_bytes: int | None) 
 
 
 def _table(trajectory: Any) -> Iterator[str]:
-    """The lines of a .csv: the motion as everywhere, then what else was recorded."""
+    """Yield the lines of a .csv: the motion, then the other recorded quantities."""
     names, joints = _plain(trajectory.names), trajectory.manifold_joints
     columns: list[tuple[str, FloatArray]] = []
     if trajectory.tau is not None:
@@ -162,7 +162,7 @@ def _table(trajectory: Any) -> Iterator[str]:
 
 
 def _with_units(q: FloatArray, joints: Sequence[ManifoldJoint]) -> FloatArray:
-    """Configurations (T, nq), quaternions made unit ones where they are not by what a file allows."""
+    """Normalize quaternions of configurations (T, nq) that deviate from unit length by the precision of a file."""
     result = q.copy()
     for at in joints:
         length = np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
@@ -295,7 +295,7 @@ class Trajectory(Motion):
 
     @property
     def floating(self) -> bool:
-        """Whether q begins with the pose of a floating base."""
+        """True if q begins with the pose of a floating base."""
         return any(at.link < 0 for at in self.manifold_joints)
 
     @property
@@ -474,7 +474,7 @@ class Trajectory(Motion):
         return draw(self, title)
 
     def save(self, path: str | Path) -> None:
-        """Write a file, whole or not at all, as the suffix says.
+        """Write a file atomically, in the format of the suffix.
 
         ``.npz`` holds everything, under the names of the fields; `load` reads it. ``.csv`` holds one motion with, if
         recorded, efforts and energies (quaternions of a floating base that are no unit ones become so); ``.mot``
@@ -490,7 +490,7 @@ class Trajectory(Motion):
 
     @staticmethod
     def load(path: str | Path, *, max_bytes: int | None = None) -> Trajectory:
-        """Read what `save` wrote to an ``.npz``. Between the instants it is then interpolated, see `at`.
+        """Read an ``.npz`` of `save`. Between the instants the motion is then interpolated, see `at`.
 
         Parameters
         ----------

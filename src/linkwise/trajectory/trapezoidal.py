@@ -17,7 +17,7 @@ from linkwise.trajectory.validation import ends, grid, positive, schedule
 
 
 class TrapezoidalProfile(NamedTuple):
-    """Trapezoidal velocity: how long each part takes (s), the velocity reached, the two accelerations; arrays (..., n)."""
+    """Trapezoidal velocity: duration of each part (s), cruising velocity, and both accelerations; arrays (..., n)."""
 
     starting: FloatArray
     cruising: FloatArray
@@ -28,7 +28,7 @@ class TrapezoidalProfile(NamedTuple):
 
     @property
     def duration(self) -> FloatArray:
-        """What it takes in all, s."""
+        """Total duration, s."""
         return self.starting + self.cruising + self.braking
 
     def stretched(self, duration: FloatArray) -> TrapezoidalProfile:

@@ -18,7 +18,7 @@ SAMPLES = 101
 #: The most instants that a rate may ask for: a gigabyte of a motion of seven joints.
 MOST = 5_000_000
 
-#: By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost.
+#: Tolerance of times outside a trajectory, relative to its duration: the rounding of repeated addition of a step.
 ROUNDING = 1e-9
 
 
@@ -64,7 +64,7 @@ def scalar(field: str, value: Any, *, above: float = 0.0, expected: str = "a num
 
 
 def record(field: str, value: Any) -> FloatArray:
-    """What was recorded, closed to writing; copied, unless it and what it is a view of are closed already."""
+    """Read-only array of a record; copied, unless it and its base are read-only already."""
     checked = numbers(field, value, "an array of real numbers", finite=False, copy=False)
     whole = checked if checked.base is None else checked.base
     if checked.flags.writeable or not isinstance(whole, np.ndarray) or whole.flags.writeable:
@@ -74,7 +74,7 @@ def record(field: str, value: Any) -> FloatArray:
 
 
 def closed(*arrays: FloatArray) -> tuple[FloatArray, ...]:
-    """The same arrays, new ones of our own, closed to writing with what they are views of: `record` then keeps them."""
+    """Read-only copies, with read-only bases, which `record` keeps without copying."""
     for array in arrays:
         for view in (array.base, array):
             if isinstance(view, np.ndarray):
@@ -97,7 +97,7 @@ def instants(t: Any, field: str = "t", least: int = 1) -> FloatArray:
 
 
 def grid(t: Any, samples: int | None) -> FloatArray:
-    """Instants (T,), T >= 2: as given, or a duration cut into samples."""
+    """Instants (T,), T >= 2: as given, or a duration divided by samples."""
     expected = "a duration > 0, s, or instants (T,)"
     if numbers("t", t, expected, finite=False).ndim:
         if samples is not None:
@@ -146,7 +146,7 @@ def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
 
 
 def instants_of(due: FloatArray, t: Any, samples: int | None) -> FloatArray:
-    """Instants (T,) of a motion through points that are due at known times (K,): as given, or so many samples.
+    """Instants (T,) of a motion through points with known times (K,): as given, or so many samples.
 
     With neither they are 101, or where there are more points the times of these.
     """
@@ -177,7 +177,7 @@ def within(time: Any, t: FloatArray) -> FloatArray:
 
 
 def until(time: Any, t: FloatArray) -> float:
-    """One time that is not before a trajectory begins."""
+    """One time not before the begin of a trajectory."""
     checked = numbers("time", time, "a time, s")
     if checked.ndim or checked < t[0]:
         raise ArgumentError(f"time is {shown(time)}; expected a time, s, from {t[0]:g} on")
@@ -185,7 +185,7 @@ def until(time: Any, t: FloatArray) -> float:
 
 
 def position_bounds(q_min: Any, q_max: Any, n: int) -> FloatArray:
-    """Least and greatest coordinates (n, 2), infinite where nothing is given."""
+    """Position limits (n, 2), infinite by default."""
     ends = []
     for name, value, default in (("q_min", q_min, -np.inf), ("q_max", q_max, np.inf)):
         end = np.asarray(default) if value is None else numbers(name, value, f"a number or ({n},)", finite=False)

@@ -37,7 +37,7 @@ def through(
     q_max: npt.ArrayLike | None = None,
     names: Sequence[str] = (),
 ) -> Trajectory:
-    """Move through way-points, at given times or as fast as limits of speed and acceleration allow.
+    """Move through way-points, at given times or as fast as velocity and acceleration limits permit.
 
     | kind | between the points | continuous |
     |---|---|---|
@@ -194,7 +194,7 @@ def _ends(q: FloatArray, kind: str, **values: Any) -> list[FloatArray]:
 
 
 def spline_nodes(t: FloatArray, q: FloatArray, ends: Sequence[FloatArray]) -> FloatArray:
-    """Return position and derivatives (..., K, m, n) at the points of the spline of degree 2 m - 1 with given ends.
+    """Return position and derivatives (..., K, m, n) at the knots of the spline of degree 2 m - 1 with given ends.
 
     At the inner points derivatives m to 2 m - 2 are continuous too (C. de Boor, *A Practical Guide to Splines*, 1978,
     chapter IV, eq. 5, for m = 2). Of all motions through the points with these ends it has the least integral of the squared
@@ -262,7 +262,7 @@ def block_tridiagonal(before: FloatArray, here: FloatArray, after: FloatArray, r
 
 
 def linear_with_blends(t: FloatArray, q: FloatArray, acceleration: FloatArray) -> PiecewisePolynomial | None:
-    """Return straight lines through points, blended by parabolas of a given acceleration; None where they do not fit.
+    """Return straight lines through points, blended by parabolas of a given acceleration; None if they do not fit.
 
     J. J. Craig, *Introduction to Robotics*, 3rd edition, 2005, section 7.3, eq. 7.24 to 7.28: a blend at an inner point
     begins before it and ends after it by the same time; the first and the last lie within the motion.
@@ -308,7 +308,7 @@ def linear_with_blends(t: FloatArray, q: FloatArray, acceleration: FloatArray) -
 
 
 def _end(move: FloatArray, leg: float, acceleration: FloatArray, *, alone: bool) -> FloatArray:
-    """How long the first or last blend is, s; of both where the leg is the only one. NaN where the leg is too short."""
+    """Duration of the first or last blend, s; of both for a single leg. NaN if the leg is too short."""
     with np.errstate(invalid="ignore"):
         if alone:
             return np.asarray(0.5 * leg - np.sqrt(0.25 * leg**2 - np.abs(move) / acceleration))
@@ -316,7 +316,7 @@ def _end(move: FloatArray, leg: float, acceleration: FloatArray, *, alone: bool)
 
 
 def blended(t: FloatArray, q: FloatArray, acceleration: FloatArray, names: Sequence[str]) -> PiecewisePolynomial:
-    """Return `linear_with_blends`, or say for which joint and where the lines leave no room for the blends."""
+    """Return `linear_with_blends`, or raise an error with the joint and place where the blends do not fit."""
     motion = linear_with_blends(t, q, acceleration)
     if motion is not None:
         return motion

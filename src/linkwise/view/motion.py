@@ -32,7 +32,7 @@ DERIVED = "velocities and accelerations are computed from the positions, by para
 
 
 def given_motion(mechanism: Tree, motion: Any) -> tuple[Trajectory, tuple[str, ...]]:
-    """The trajectory, named as the mechanism is, and remarks on how it was computed."""
+    """Trajectory with the mechanism's names, and remarks on its computation."""
     notes: tuple[str, ...] = ()
     if isinstance(motion, Trajectory):
         trajectory = motion
@@ -57,7 +57,7 @@ def given_motion(mechanism: Tree, motion: Any) -> tuple[Trajectory, tuple[str, .
 
 
 def _without_times(mechanism: Tree, motion: Any) -> str:
-    """What is missing where configurations alone are given."""
+    """Describe the missing data if there are only configurations."""
     try:
         shape = np.shape(motion)
     except ValueError:
@@ -132,7 +132,7 @@ def _kept_closed(mechanism: Tree, q: FloatArray, qd: FloatArray, qdd: FloatArray
 
 KINDS = {"position": "q", "velocity": "qd", "acceleration": "qdd", "effort": "tau"}
 
-#: How far beyond its limits a joint may be, as a part of them, for rounding.
+#: Relative tolerance of a joint's limits, for rounding.
 ROUNDING = 1e-9
 
 
@@ -170,7 +170,7 @@ class ShownMotion:
         external: npt.ArrayLike | None = None,
         driven: Any = None,
     ) -> ShownMotion:
-        """Take a motion from whatever holds it.
+        """Convert any representation of a motion.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ def motion_of(mechanism: Tree, motion: MotionLike, **options: Any) -> ShownMotio
 
 
 def trajectory_of(mechanism: Tree, motion: MotionLike) -> Trajectory:
-    """How a mechanism moves, from whatever holds a motion: what `ShownMotion.of` takes, or a `ShownMotion`.
+    """Trajectory from any representation of a motion: the arguments of `ShownMotion.of`, or a `ShownMotion`.
 
     Raises
     ------
@@ -333,7 +333,7 @@ def trajectory_of(mechanism: Tree, motion: MotionLike) -> Trajectory:
 
 
 def _thinned(t: FloatArray, values: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """At most so many points: all of them, or both extremes of stretches of time."""
+    """Downsample to a number of points: all, or both extremes of each interval."""
     if len(t) <= most:
         return t, values
     kept = Thinned(values.shape[1], most // 2)
@@ -369,7 +369,7 @@ def efforts_of(
 
 
 def massless(mechanism: Tree) -> bool:
-    """Whether no masses are given, so that there are no dynamics."""
+    """True if there are no masses, so that there are no dynamics."""
     bodies = [*(link.body for link in mechanism.links), mechanism.payload]
     return all(body.is_zero for body in bodies) and not any(drive.motor.mass for drive in mechanism.drives)
 

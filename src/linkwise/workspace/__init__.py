@@ -1,4 +1,4 @@
-"""What a frame of a mechanism reaches, as cells, each with the best posture found in it."""
+"""Workspace of a frame of a mechanism, as cells, each with the best posture found in it."""
 
 from linkwise.workspace.workspace import Workspace as Workspace
 from linkwise.workspace.workspace import workspace as workspace

@@ -16,26 +16,27 @@ from linkwise.workspace.postures import Bools, Postures
 #: Postures computed at a time.
 CHUNK = 1 << 16
 
-#: Least and greatest standard deviation of a change, shares of the joint's range.
+#: Least and greatest standard deviation of a change, relative to the joint's range.
 SPREAD = (1e-3, 0.25)
 
-#: Changes tried a round for each cell at an edge of what is reached; most cells changed, and most aimed at, a round.
+#: Changes tried per round for each cell at an edge of the reached region; greatest numbers of changed cells, and of targets,
+#: per round.
 EDGE_TRIES, MOST_PARENTS, MOST_AIMS = 4, 12_000, 64_000
 
-#: How often each empty cell beside reached ones is aimed at.
+#: Trials of each empty cell next to reached ones.
 AIMS = 8
 
-#: How often a reached cell is looked for among the 27 about another.
+#: Searches for a reached cell among the 27 about another.
 LOOKS = 12
 
 #: Aims at a place from cells about it.
 NEIGHBOURS = 4
 
-#: How often a place that no cell about it leads to is aimed at from postures anywhere, at most; from how many random ones
-#: each time, and as many that are kept; and the share of places of which so few are reached that no more are tried.
+#: Greatest number of batches of trials from any postures for a place that no neighbouring cell reaches; numbers of random
+#: starts, and of stored ones, per batch; and the share of reached places below which trials end.
 BATCHES, STARTS, FEW = 8, 8, 1e-3
 
-#: So many standard deviations of the share of places that are reached count as uncertain.
+#: Standard deviations of the share of reached places that count as uncertainty.
 DEVIATIONS = 3.0
 
 Places = npt.NDArray[np.intp]
@@ -98,7 +99,7 @@ class Cells:
         return 0.5 * (low + high)
 
     def improve(self, rng: np.random.Generator, rounds: int) -> None:
-        """Try changes of what the cells hold, most at the edges of what is reached, and what is held beside them."""
+        """Vary the postures of the cells, mostly at the edges of the reached region, and the neighbouring ones."""
         for _ in range(rounds):
             held = self.reached
             if not held.size:
@@ -117,7 +118,7 @@ class Cells:
     # ── what is covered ───────────────────────────────────────────────────────────────────────────
 
     def covered(self) -> tuple[FloatArray, Places]:
-        """For each cell (arrays of the grid's shape), with the first joint turned through its range, what is best there.
+        """Best value of each cell (arrays of the grid's shape), with the first joint rotated through its range.
 
         Returns its manipulability, -inf where nothing is reached, and in which cell (flat) its posture is kept; -1 in none.
         """
@@ -132,7 +133,7 @@ class Cells:
         return value, kept
 
     def missed(self, q: FloatArray) -> float:
-        """The share of postures (k, nq) that stand neither in nor beside a cell that is covered.
+        """Share of postures (k, nq) neither in nor next to a covered cell.
 
         An estimate of the share of all that lacks (I. J. Good, "The population frequencies of species and the estimation of
         population parameters", Biometrika 40, 1953).
@@ -156,7 +157,7 @@ class Cells:
             self.take(q[good])
 
     def probe(self, rng: np.random.Generator, cells: Places, target: FloatArray) -> tuple[Bools, int]:
-        """Whether positions (k, 3) in some cells (k,) are reached, and how many of them only by the last batch of aims.
+        """Test if positions (k, 3) in some cells (k,) are reached; return how many only by the last batch of trials.
 
         They are aimed at from the cell itself and from others about it; then from anywhere, until that reaches few more.
         """
@@ -184,7 +185,7 @@ class Cells:
         return hit, last
 
     def measured(self, rng: np.random.Generator, places: int) -> tuple[float, float]:
-        """Volume (m3) or plane area (m2) of what is reached, and its uncertainty, by so many places in each stratum.
+        """Volume (m3) or plane area (m2) of the reached region, and its uncertainty, by so many places in each stratum.
 
         By stratified sampling (W. G. Cochran, *Sampling Techniques*, 3rd ed. 1977, chapter 5): cells that the border
         may pass through are one stratum, those within the other. Each share has the variance of a binomial one; and
@@ -193,7 +194,7 @@ class Cells:
         grid = self.grid
         full = self.covered()[1] >= 0
         border = grid.near(~full) & full | grid.near(full) & ~full
-        for axis, count in enumerate(grid.shape):  # (the sides of the map just touch what is reached)
+        for axis, count in enumerate(grid.shape):  # (the sides of the map just touch the reached region)
             if count > 1 and not (grid.has_axis and axis == 2):
                 border[(slice(None),) * axis + ([0, -1],)] = True
         sizes = np.broadcast_to(grid.sizes(), grid.shape)
@@ -222,7 +223,7 @@ class Cells:
         own: bool = False,
         inside: bool = False,
     ) -> tuple[FloatArray, Bools]:
-        """Postures at positions (k, 3) in some cells (k,), from what is kept in these or about them, turned towards them."""
+        """Postures at positions (k, 3) in some cells (k,), from stored ones in or next to these, rotated towards them."""
         begun = self._beside(rng, source, cells, own)
         q, p = self.q[begun], self.p[begun]
         chart, here = self.grid.chart(target), self.grid.chart(p)
@@ -242,7 +243,7 @@ class Cells:
         return 1.0 if axis is None else float(np.sign(axis[1][:3, 2] @ self.grid.frame[:3, 2]))
 
     def _beside(self, rng: np.random.Generator, source: Places, cells: Places, own: bool) -> Places:
-        """For each cell the place of a posture: its own, if asked, or one about it; where there is none, any."""
+        """Index of a posture for each cell: its own, if `own`, or a neighbour's; any if there is none."""
         at, result = np.array(np.unravel_index(cells, self.grid.shape)), np.full(len(cells), -1)
         if own:
             result = source[cells]
@@ -270,7 +271,7 @@ def climb(
     rounds: int = 40,
     tries: int = 120,
 ) -> tuple[FloatArray, FloatArray]:
-    """The greatest of several scores near the best of some postures: their values (m,) and postures (m, nq).
+    """Maximize several scores near the best of some postures: values (m,) and postures (m, nq).
 
     ``scores`` takes positions (k, 3) and manipulabilities (k,) and gives (k, m).
     """

@@ -64,7 +64,7 @@ class ClosedPostures(Postures):
 
     @cached_property
     def manifold(self) -> tuple[ManifoldJoint, ...]:
-        """The joints with quaternions that loops run through, and those on the way to the frame."""
+        """Joints with quaternions in loops, and those on the path to the frame."""
         return self.task.manifold + self.on_the_way(self.task.manifold)
 
     @cached_property
@@ -75,7 +75,7 @@ class ClosedPostures(Postures):
 
     @cached_property
     def ranges(self) -> tuple[FloatArray, FloatArray]:
-        """Least and greatest coordinates (n,); one full turn, or four longest offsets, where there is no limit."""
+        """Coordinate limits (n,); one full turn, or four longest offsets, without a limit."""
         low, high = self.tree.q_min, self.tree.q_max
         reach = np.where(self.tree.is_length, 2.0 * self.task.size, np.pi)
         start = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * reach, -reach))
@@ -83,7 +83,7 @@ class ClosedPostures(Postures):
 
     @cached_property
     def first_axis(self) -> None:
-        """None: no joint turns all there is."""
+        """None: no joint rotates the whole workspace."""
         return None
 
     @cached_property
@@ -107,7 +107,7 @@ class ClosedPostures(Postures):
         return pose[:3, 3], pose[:3, 2], volume_of(rates, self.rank(list(rows_of(self.mask)))), spread, left
 
     def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
-        """Positions (k, 3), manipulabilities (k,), and whether the loops are closed and the frame points as asked (k,)."""
+        """Positions (k, 3), manipulabilities (k,), and whether loops are closed and the frame points as required (k,)."""
         if self.linkage is None:
             pose = np.asarray(kernel_of(self.tree, "forward_kinematics", None, {"link": self.link})(q))
             p, z, w, poor = pose[:, :3, 3], pose[:, :3, 2], np.zeros(len(q)), np.ones(len(q), dtype=bool)

@@ -23,7 +23,7 @@ MOST_ALONG = 100
 Chart = Callable[[FloatArray], FloatArray]
 Edges = tuple[FloatArray, FloatArray, FloatArray]
 
-#: From a chart of positions to least and greatest values of it.
+#: Function of a chart that returns least and greatest values.
 Extent = Callable[[Chart], tuple[FloatArray, FloatArray]]
 
 
@@ -54,7 +54,7 @@ class Grid:
 
     @property
     def reached(self) -> Bools:
-        """Which cells are reached."""
+        """Mask of the reached cells."""
         return ~np.isnan(self.best)
 
     @property
@@ -72,14 +72,14 @@ class Grid:
         return np.asarray((p - self.frame[:3, 3]) @ self.frame[:3, :3])
 
     def chart(self, p: FloatArray) -> FloatArray:
-        """What is measured in the three directions at positions (k, 3), world frame: (k, 3)."""
+        """Map coordinates (k, 3) of positions (k, 3), world frame."""
         if not self.has_axis:
             return p
         x, y, z = self.local(p).T
         return np.column_stack([np.hypot(x, y), z, np.arctan2(y, x)])
 
     def positions(self, chart: FloatArray) -> FloatArray:
-        """Positions (k, 3), world frame, by what is measured there (k, 3)."""
+        """Positions (k, 3), world frame, from map coordinates (k, 3)."""
         if not self.has_axis:
             return chart
         away, height, angle = chart.T
@@ -111,7 +111,7 @@ class Grid:
         return self.positions(chart)
 
     def near(self, some: Bools) -> Bools:
-        """Which cells share a side with one of some cells, both as arrays of `shape`."""
+        """Mask of cells that share a side with one of some cells, both as arrays of `shape`."""
         result = np.zeros(self.shape, dtype=bool)
         for axis, count in enumerate(self.shape):
             for shift in (1, -1) if count > 1 else ():
@@ -131,7 +131,7 @@ class Grid:
 
     @property
     def thin(self) -> tuple[bool, bool, bool]:
-        """In which directions all that is reached is in one place."""
+        """Directions in which the reached region has no extent."""
         widths = [float(edge[-1] - edge[0]) for edge in self.edges]
         largest = max(widths[: 2 if self.has_axis else 3])
         first, second, third = (width <= 3 * FLAT * largest for width in widths)
@@ -139,7 +139,7 @@ class Grid:
 
 
 def grid_of(postures: Postures, extent: Extent, cells: int) -> tuple[Grid, int]:
-    """Make an empty map that just holds all there is, with the coordinate that need not be sampled (-1: none).
+    """Make an empty map that just contains everything, with the coordinate that need not be sampled (-1: none).
 
     The first joint is left out where it turns everything and nothing depends on where it stands.
     """
@@ -162,7 +162,7 @@ def grid_of(postures: Postures, extent: Extent, cells: int) -> tuple[Grid, int]:
 
 
 def _edges(low: FloatArray, high: FloatArray, cells: int) -> list[FloatArray]:
-    """Borders of nearly cubic cells, an even number each way; one cell where there is no width."""
+    """Borders of nearly cubic cells, an even number in each direction; one cell without extent."""
     widths, result = high - low, []
     widest = max(float(widths.max()), 1e-12)
     for start, end, width in zip(low, high, widths, strict=True):
@@ -174,13 +174,13 @@ def _edges(low: FloatArray, high: FloatArray, cells: int) -> list[FloatArray]:
 
 
 def _turns_freely(postures: Postures, joint: FloatArray) -> bool:
-    """Whether the direction in which the frame must point, if any, is that of the first axis."""
+    """True if the required pointing direction, if any, is that of the first axis."""
     asked = postures.pointing
     return asked is None or abs(abs(float(asked.direction @ joint[:3, 2])) - 1.0) < 1e-12
 
 
 def _about(half: float, counts: range) -> tuple[int, int]:
-    """How many cells there are about an axis, and how many a turn by ``half`` to either side covers on each side."""
+    """Number of cells about an axis, and number covered on each side by a rotation of ``half`` to either side."""
     if half >= np.pi - 1e-9:
         return 1, -1
     shares = {count: half * count / (2 * np.pi) - 0.5 for count in counts}
@@ -189,7 +189,7 @@ def _about(half: float, counts: range) -> tuple[int, int]:
 
 
 def _map_frame(joint: FloatArray, base: FloatArray) -> FloatArray:
-    """T_world_map: z along the axis, upwards where it can be, x along the world's where the axis stands upright."""
+    """T_world_map: z along the axis, upwards if possible, x along the world's for a vertical axis."""
     z = joint[:3, 2].copy()
     up = np.array([0.0, 0.0, 1.0])
     if abs(abs(z @ up) - 1.0) < 1e-9:

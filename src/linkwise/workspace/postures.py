@@ -1,4 +1,4 @@
-"""What can be sampled of a mechanism: random postures of it, others beside them, and those whose frame stands at a place."""
+"""Sampling of postures of a mechanism: random ones, neighbours, and those whose frame is at a given place."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import numbers, rows_of
 
-#: Singular values below this share of the greatest count as zero: directions in which no posture moves.
+#: Relative threshold of zero singular values: directions in which no posture moves.
 RANK = 1e-9
 
-#: A velocity below this, m/s or rad/s per unit of joint speed, is none.
+#: A velocity below this, m/s or rad/s per unit of joint velocity, is zero.
 TINY = 1e-12
 
 #: Postures that show in which directions a mechanism moves at all.
 PROBES = 64
 
-#: What is wrong with joints that slide without limits.
+#: Error of joints that slide without limits.
 ENDLESS = "the workspace is unbounded"
 
-#: How exactly a frame is brought to a place, m and rad, steps that may take, and what positions are rounded by, a share.
+#: Tolerance of the placement of a frame, m and rad, its greatest number of steps, and relative rounding of positions.
 THERE, STEPS, ROUNDING = 1e-10, 60.0, 4e-15
 
-#: Where the numbers of `Position` have x, y, z.
+#: Indices of x, y, z in the numbers of `Position`.
 XYZ = [3, 7, 11]
 
 Bools = npt.NDArray[np.bool_]
@@ -47,19 +47,19 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pointing:
-    """A direction (3,), unit, in which the frame's z axis must point, and by how much it may point beside it, rad."""
+    """Required direction (3,), unit, of the frame's z axis, and its permitted deviation, rad."""
 
     direction: FloatArray
     within: float
 
     def holds(self, z: FloatArray) -> Bools:
-        """Which of the unit vectors z (k, 3) point there."""
+        """Mask of unit vectors z (k, 3) within the permitted deviation."""
         return np.asarray(z @ self.direction >= np.cos(self.within))
 
 
 @dataclass(frozen=True, eq=False)
 class Postures:
-    """What can be sampled of a mechanism: which coordinates move the frame, how far, and what comes of it."""
+    """Sampling of a mechanism: the coordinates that move the frame, their ranges, and the results."""
 
     tree: Tree
     link: int | str
@@ -83,7 +83,7 @@ class Postures:
         return self.on_the_way()
 
     def on_the_way(self, bounded: Collection[ManifoldJoint] = ()) -> tuple[ManifoldJoint, ...]:
-        """The joints with quaternions on the way to the frame, but for some that loops keep from going far.
+        """Joints with quaternions on the path to the frame, except some whose range is limited by loops.
 
         Raises
         ------
@@ -110,12 +110,12 @@ class Postures:
 
     @cached_property
     def turning(self) -> Bools:
-        """Which coordinates (n,) a full turn leaves where they are: of revolute joints that no other joint follows."""
+        """Mask of periodic coordinates (n,): those of revolute joints without mimic joints."""
         return turning(self.tree)
 
     @cached_property
     def ranges(self) -> tuple[FloatArray, FloatArray]:
-        """Least and greatest coordinates (n,); one full turn where there is no limit.
+        """Coordinate limits (n,); one full turn without a limit.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Postures:
 
     @cached_property
     def open_ended(self) -> Bools:
-        """Which coordinates (n,) may go past the ends of their range, for it is a whole turn."""
+        """Mask of coordinates (n,) that may cross the ends of their range, as it is a full turn."""
         low, high = self.ranges
         return np.asarray(self.turning & (high - low >= 2 * np.pi - 1e-9))
 
@@ -158,19 +158,19 @@ class Postures:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """From q (nq,) to position (3,), z axis (3,) and manipulability of the frame."""
+        """Kernel from q (nq,) to position (3,), z axis (3,) and manipulability of the frame."""
         inputs, outputs = {"q": (self.tree.nq,)}, {"p": (3,), "z": (3,), "w": ()}
         return Kernel(trace(self._place, "posture", inputs, outputs))
 
     @cached_property
     def turned(self) -> Kernel:
-        """From q (nq,) and a small motion (nv,) to those of joints with quaternions after it, within their cones."""
+        """Kernel from q (nq,) and a small motion (nv,) to the joints with quaternions after it, within their cones."""
         inputs, outputs = {"q": (self.tree.nq,), "step": (self.tree.nv,)}, {"turned": (self.base,)}
         return Kernel(trace(self._turn, "turned", inputs, outputs))
 
     @cached_property
     def spread(self) -> FloatArray:
-        """What a change of one range is along the velocities (nv - n,) of joints with quaternions, rad or m."""
+        """Range of change of the velocities (nv - n,) of joints with quaternions, rad or m."""
         return np.full(self.tree.nv - self.tree.n, np.pi)
 
     @cached_property
@@ -181,12 +181,12 @@ class Postures:
         return np.asarray(kernel(self.draw(np.random.default_rng(0), PROBES)))
 
     def rank(self, rows: Sequence[int]) -> int:
-        """How many ways the frame can move at once, at most postures."""
+        """Number of independent motions of the frame, at most postures."""
         return max((_rank(np.linalg.svd(rates[rows], compute_uv=False)) for rates in self.probes), default=0)
 
     @cached_property
     def directions(self) -> FloatArray:
-        """Orthonormal rows (r, 6): what the frame's velocities span, all postures together, among the axes that count."""
+        """Orthonormal rows (r, 6): the span of the frame's velocities over all postures, in the selected axes."""
         return self._span(list(rows_of(self.mask)))
 
     @cached_property
@@ -215,7 +215,7 @@ class Postures:
         return np.concatenate([at.joint.clipped(at.joint.integrate(q[at.q], step[at.v]), at.most) for at in joints])
 
     def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
-        """Positions (k, 3), manipulabilities (k,), and whether the frame points as asked (k,)."""
+        """Positions (k, 3), manipulabilities (k,), and whether the frame has the pointing direction (k,)."""
         p, z, w = self.kernel(q)
         if self.pointing is None:
             return p, w, np.ones(len(q), dtype=bool)
@@ -223,13 +223,13 @@ class Postures:
 
     @cached_property
     def system(self) -> CompiledProblem:
-        """What brings the frame to a place, compiled: within the limits, pointing as asked, with loops closed."""
+        """Compiled problem of placing the frame: within the limits, in the pointing direction, with loops closed."""
         return system_of(self.tree, self._constraints)
 
     @cached_property
     def _constraints(self) -> list[Position | Aligned | Closed]:
         result: list[Position | Aligned | Closed] = [Position(self.link, np.zeros(3))]
-        if self.pointing is not None:  # (a little inside the cone, for what comes from outside rests on it)
+        if self.pointing is not None:  # (slightly inside the cone, as solutions from outside end on its boundary)
             upper = self.pointing.within - 2.0 * self.tolerance
             result.append(Aligned(self.link, [0, 0, 1], self.pointing.direction, upper=upper))
         return result + [Closed(loop) for loop in self.tree.loops]
@@ -241,12 +241,12 @@ class Postures:
 
     @property
     def tolerance(self) -> float:
-        """How exactly constraints hold, m and rad."""
+        """Tolerance of constraints, m and rad."""
         away = float(np.linalg.norm(np.asarray(self.tree.base, dtype=float)[:3, 3]))
         return max(THERE, ROUNDING * (self.size + away))
 
     def aimed(self, q: FloatArray, target: FloatArray, starts: FloatArray, *, inside: bool) -> tuple[FloatArray, Bools]:
-        """Postures (k, nq) whose frames stand at positions (k, 3), from others (k, nq), then from starts (m, nq) for all.
+        """Postures (k, nq) with frames at positions (k, 3), from others (k, nq), then from starts (m, nq) for all.
 
         ``inside``: whether each step stays within the limits; else only the last does. Also says which arrived (k,).
         """
@@ -331,7 +331,7 @@ def with_ranges(tree: Tree, limits: bool, ranges: Mapping[str, tuple[float, floa
 
 
 def _rank(s: FloatArray) -> int:
-    """How many singular values, the greatest first, are not zero."""
+    """Number of singular values, the greatest first, that are not zero."""
     return int(np.sum(s > RANK * s[0])) if s.size and s[0] > TINY else 0
 
 

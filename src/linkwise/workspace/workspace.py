@@ -1,4 +1,4 @@
-"""Where a mechanism can go: the cells that its tool reaches, and how well it moves in each."""
+"""Workspace of a mechanism: the cells that its tool reaches, and its manipulability in each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AT_ONCE = 500_000
 #: Random postures, without loops and with them.
 SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
 
-#: Cells along the longer side of the map by which the extent is found, and its room, a share of what seems to be reached.
+#: Cells along the longer side of the map for the extent, and its margin, relative to the reached region.
 COARSE, ROOM = 24, 0.3
 
 #: Places by which the size is measured, at its border and within; before the last time cells are filled once more.
@@ -36,7 +36,7 @@ PLACES = 2_000, 8_000
 
 @dataclass(frozen=True)
 class Effort:
-    """How many postures are tried beside the random samples.
+    """Number of postures tried besides the random samples.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=8, cli
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workspace:
-    """What a frame of a mechanism reaches, as cells, each with the best posture found in it.
+    """Workspace of a frame of a mechanism, as cells, each with the best posture found in it.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def workspace(
     within: float = 0.2,
     cells: int = 160,
 ) -> Workspace:
-    """Find what a frame reaches and how well it moves there, with closed loops or without.
+    """Find the workspace of a frame and its manipulability there, with closed loops or without.
 
     The first joint, where it is a turn, is not sampled: everything else is turned about its axis. The other joints are
     sampled at random, ball joints evenly over all turns or those in their cones; then the best posture of each cell is
@@ -217,7 +217,7 @@ def workspace(
 
 
 def _explored(postures: Postures, samples: int, seed: int, cells: int, effort: Effort) -> Workspace:
-    """What a frame reaches by postures of some kind; the rest as for `workspace`."""
+    """Workspace of a frame by postures of some kind; other arguments as for `workspace`."""
     rng = np.random.default_rng(seed)
     seeds = _seeds(postures, rng, effort.seeds)
 
@@ -248,7 +248,7 @@ def _explored(postures: Postures, samples: int, seed: int, cells: int, effort: E
 
 
 def _extent(postures: Postures, rng: np.random.Generator, start: FloatArray, effort: Effort, room: float = 0.0) -> Extent:
-    """Least and greatest values of a chart, climbed to from postures (k, nq), with some room about them."""
+    """Least and greatest map coordinates, maximized from postures (k, nq), with a margin."""
 
     def extent(chart: Chart) -> tuple[FloatArray, FloatArray]:
         def ends(p: FloatArray, w: FloatArray) -> FloatArray:
@@ -310,7 +310,7 @@ def _result(
 
 
 def _seeds(postures: Postures, rng: np.random.Generator, count: int) -> FloatArray:
-    """Postures to begin with, all pointing as asked."""
+    """Initial postures, all in the pointing direction."""
     for _ in range(100):
         q = postures.draw(rng, count)
         valid = postures.evaluate(q)[2]

@@ -21,7 +21,7 @@ from linkwise.loops import assemble
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, counted, duration, plain
 
-#: What is measured unless an algorithm is named.
+#: Algorithms measured by default.
 USUAL = (
     "inverse_dynamics",
     "forward_kinematics",
@@ -35,7 +35,7 @@ USUAL = (
 #: A figure is the median of so many measurements.
 ROUNDS = 15
 
-#: Of a mechanism with six joints its coordinates alone take 5 GB.
+#: The coordinates alone of a mechanism with six joints take 5 GB.
 LARGEST_BATCH = 100_000_000
 
 #: Operations that cost next to nothing.
@@ -88,7 +88,7 @@ def bench(description: Description, options: Options) -> Output:
 
 
 def _measure_all(model: Mechanism, names: Sequence[str], batch: int) -> tuple[list[Sequence[Any]], list[str]]:
-    """Rows of what works; rows without figures, and remarks, where the mechanism does not allow it."""
+    """Rows of measured functions; rows without figures, and remarks, for those that the mechanism does not support."""
     rows: list[Sequence[Any]] = []
     refused: dict[str, list[str]] = {}
     failure: LinkwiseError | None = None
@@ -118,7 +118,7 @@ def measure(model: Mechanism, name: str, batch: int) -> tuple[float, float, floa
     start = time.perf_counter()
     _function(model, name)(*single.values())
     first = time.perf_counter() - start
-    method = _function(model, name)  # looked up now: the first call put machine code in its place
+    method = _function(model, name)  # looked up again: the first call replaced it by machine code
     in_batch = median_time(partial(method, *many.values())) / batch
     return first, median_time(partial(method, *single.values())), in_batch, dict(model.kernel(name).operations)
 
@@ -146,7 +146,7 @@ def _timed(call: Callable[[], Any], repeats: int) -> float:
 
 
 def _count(operations: Mapping[str, int]) -> str:
-    """Write how many operations there are; those that cost next to nothing together.
+    """Write the numbers of operations; the cheap ones are summed.
 
     Examples
     --------

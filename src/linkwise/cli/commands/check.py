@@ -110,7 +110,7 @@ def check(options: Options) -> Output:
 
 
 def _read(file: str, reading: ReadingOptions, **physical: bool) -> Reading:
-    """Read a file as far as it goes."""
+    """Read a file as far as possible."""
     try:
         if is_table(file):
             return reading.table(file, **physical)
@@ -120,7 +120,7 @@ def _read(file: str, reading: ReadingOptions, **physical: bool) -> Reading:
 
 
 def _possible(file: str, reading: ReadingOptions) -> list[str]:
-    """By how much inertias are impossible, where that is all that is wrong."""
+    """List the violations of impossible inertias, if there are no other errors."""
     try:
         description = _read(file, reading, physical=False).description
         return impossible(description.mechanism) if description else []
@@ -135,7 +135,7 @@ def _compared(model: Mechanism, options: Options) -> Comparison:
 
 
 def _motion(path: str, model: Mechanism) -> Facts:
-    """Read a motion to its end; how much it is, and what is odd about it.
+    """Read a motion completely; return its size, and remarks.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _motion(path: str, model: Mechanism) -> Facts:
 
 
 def _wrong(file: str, problems: Sequence[FileProblem], before: Facts, possible: list[str], after: Facts) -> Output:
-    """What is wrong with a file; ``before`` and ``after`` are facts around those about it."""
+    """Output of a file's errors; ``before`` and ``after`` are facts around them."""
     entries = _as_dicts(problems)
     data = {"file": file, "ok": False, "problems": entries, **before, "possible": possible, **after}
     lines = [f"{plain(file)}: {painted(counted(len(entries), 'problem'), 'red')}"]
@@ -198,7 +198,7 @@ def _facts(model: Mechanism) -> Facts:
 
 
 def _is_chain(file: str) -> bool:
-    """Whether a file says that it describes a chain."""
+    """True if a file declares that it describes a chain."""
     if Path(file).suffix.lower() != ".toml" or not os.path.isfile(Path(file)):
         return False
     with Path(file).open(encoding="utf-8", errors="replace") as text:
@@ -206,7 +206,7 @@ def _is_chain(file: str) -> bool:
 
 
 def _check_chain(file: str) -> Output:
-    """What is wrong with the file of a chain, or what is in it."""
+    """Output of the errors of a chain's file, or of its contents."""
     problems = chain_file.check(file)
     if problems:
         return _wrong(file, problems, {}, [], {})

@@ -63,7 +63,7 @@ def convert(description: Description, options: Options) -> Output:
 
 
 def _left_out(description: Description, out: str, dialect: str | None) -> Losses:
-    """What OUT leaves out, and what keeps it from being written."""
+    """Losses of OUT, and the features for which it cannot be written."""
     if not is_table(out):
         suffix = Path(out).suffix.lower()
         held = replace(description, shapes=description.shapes if suffix in {".urdf", ".toml"} else ())

@@ -78,7 +78,7 @@ def derive(description: Description, options: Options) -> Output:
 
 
 def _format(options: Options) -> str:
-    """How it is written: as asked, or as the suffix of the file says."""
+    """Output format: the option, or that of the file's suffix."""
     if options.format or options.as_json:
         return options.format or "json"
     suffix = Path(options.output).suffix.lower() if options.output else ".txt"
@@ -88,7 +88,7 @@ def _format(options: Options) -> str:
 
 
 def _names(words: Sequence[str], options: Options) -> list[str]:
-    """The algorithms that were asked for; options that none of them takes are refused."""
+    """Requested algorithms; options that none of them accepts are rejected."""
     for word in words:
         if "," in word:
             apart = " ".join(part.strip() for part in word.split(",") if part.strip())

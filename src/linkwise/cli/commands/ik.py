@@ -31,7 +31,7 @@ from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 
-#: What may count: along x, y, z; about x, y, z.
+#: Required components: along x, y, z; about x, y, z.
 LETTERS = "xyzabc"
 
 WORDS = {"translation": "xyz", "rotation": "abc", "all": LETTERS}
@@ -39,7 +39,7 @@ WORDS = {"translation": "xyz", "rotation": "abc", "all": LETTERS}
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Poses (k, 4, 4), what counts of them by letters, and their names in a table."""
+    """Poses (k, 4, 4), their required components as letters, and their names in a table."""
 
     poses: FloatArray
     letters: str
@@ -47,12 +47,12 @@ class Targets:
 
     @property
     def counted(self) -> FloatArray:
-        """1 for what counts, 0 for what is free (6,)."""
+        """1 for required components, 0 for free ones (6,)."""
         return np.array([float(letter in self.letters) for letter in LETTERS])
 
     @property
     def mask(self) -> Any:
-        """What counts, as the solver takes it; None for all."""
+        """Required components in the solver's form; None for all."""
         return None if self.letters == LETTERS else self.counted.astype(int).tolist()
 
 
@@ -99,7 +99,7 @@ def _letters(mask: str | None) -> str | None:
 
 
 def _pose(options: Options) -> tuple[FloatArray, str]:
-    """One pose (1, 4, 4), and the letters of its parts that are stated."""
+    """One pose (1, 4, 4), and the letters of its stated parts."""
     rotation = rpy_to_rotation(*options.rpy) if options.rpy else np.eye(3)
     if options.quaternion:
         if math.hypot(*options.quaternion) < ZERO:
@@ -114,10 +114,10 @@ METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent
 #: Exit status where a target is not reached.
 NOT_REACHED = 1
 
-#: Rows printed of a long file of poses, and how many that are not reached are explained.
+#: Greatest number of printed rows of a file of poses, and of explained failures.
 ROWS, EXPLAINED = 40, 10
 
-#: What a closed form may be asked for, by the letters that count.
+#: Parts of a pose solved by a closed form, by the required components.
 ASKS = {"xyz": "position", "abc": "orientation", LETTERS: "pose"}
 
 #: A coordinate this near to a limit (rad or m) is at it.
@@ -126,7 +126,7 @@ AT_LIMIT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One answer to one target.
+    """One solution of one target.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ def _link(options: Options) -> int | str:
 
 
 def _solve(model: Mechanism, asked: Targets, options: Options) -> list[Answer]:
-    """One answer for each target; ``--follow`` starts each where the one before it ended."""
+    """Solve each target; with ``--follow`` each starts at the previous solution."""
     settings: dict[str, Any] = {name: getattr(options, name) for name in ("method", "limits", "seed", "tol")}
     settings |= {"link": _link(options), "mask": asked.mask}
     if not options.follow:
@@ -268,7 +268,7 @@ def _answer(target: int, solution: Any, index: int | None) -> Answer:
 
 
 def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str, list[bool]]:
-    """All answers by closed form or elimination, the nearest to q0 first; by what; for which targets they are surely all.
+    """All solutions by closed form or elimination, the nearest to q0 first; the method; the targets with complete solutions.
 
     Raises
     ------
@@ -406,7 +406,7 @@ def _parts(model: Mechanism, asked: Targets, answers: Sequence[Answer]) -> Itera
 
 
 def _first(lines: Sequence[str], failing: str) -> Iterator[str]:
-    """The first of some lines, and how many more there are."""
+    """First lines of several, and the number of the others."""
     yield from lines[:EXPLAINED]
     if len(lines) > EXPLAINED:
         yield f"and {len(lines) - EXPLAINED:,} more {failing}"

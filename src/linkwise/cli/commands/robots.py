@@ -30,7 +30,7 @@ def robots(options: Options) -> Output:
 
 
 def _known(mechanism: Mechanism) -> str:
-    """What is known of a mechanism beside its kinematics."""
+    """Known properties of a mechanism besides its kinematics."""
     masses = any(not link.body.is_zero for link in mechanism.links)
     parts = {"limits": any(link.limits is not None for link in mechanism.links), "masses": masses}
     return ", ".join(name for name, is_known in {**parts, "motors": bool(mechanism.drives)}.items() if is_known)

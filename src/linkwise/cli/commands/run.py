@@ -79,7 +79,7 @@ class RunFiles:
 
 @dataclass
 class RunReport:
-    """The results of a run: the summary, the files, notes on them, the states if they are few, and what was odd."""
+    """Results of a run: the summary, the files, notes on them, the states if they are few, and remarks."""
 
     summary: Summary
     files: list[Path] = field(default_factory=list)
@@ -91,7 +91,7 @@ class RunReport:
 def execute(
     description: Description, motion: MotionFile, wanted: RunFiles, progress: Callable[[], None] = lambda: None
 ) -> RunReport:
-    """Run a motion through a mechanism and write what is wanted; memory does not grow with the motion.
+    """Run a motion through a mechanism and write the wanted files; memory does not grow with the motion.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def execute(
         for block in motion:
             odd.add(*block)
             if not sinks:
-                first = len(block[0])  # (the share of the file that these took says how many there will be)
+                first = len(block[0])  # (estimate of the total from the share of the file read)
                 expected = max(first, int(first * motion.size / max(motion.consumed, 1)))
                 sinks = [report.summary.add, *_writers(mechanism, wanted, folder, report, expected)]
                 sinks += [figures.add] if wanted.figures else []
@@ -143,7 +143,7 @@ Sink = Callable[[LinkStates], None]
 
 
 def _writer(folder: Folder, name: str, header: str, rows: Callable[[LinkStates], Iterator[str]], report: RunReport) -> Sink:
-    """Begin a text file with a header; return what writes states to it."""
+    """Begin a text file with a header; return the function that writes states to it."""
     file = folder.open(name)
     file.write(header)
     report.files.append(file.path)
@@ -156,7 +156,7 @@ def _writer(folder: Folder, name: str, header: str, rows: Callable[[LinkStates],
 
 
 def _without_out(tree: Tree) -> bool:
-    """Whether an OUT file cannot hold the motion."""
+    """True if an OUT file cannot represent the motion."""
     return tree.floating or any(link.joint_model.nq > 1 for link in tree.links)
 
 
@@ -236,7 +236,7 @@ class _Figures:
 
 
 def _without_rounding(values: FloatArray, small: FloatArray | float) -> FloatArray:
-    """Return curves (k, m), zero where they never come above what is rounding."""
+    """Return curves (k, m), zero where they never exceed rounding."""
     return np.where(np.abs(values).max(axis=0, initial=0.0) <= small, 0.0, values)
 
 
@@ -326,7 +326,7 @@ def _extremes(extremes: Extremes, names: Sequence[str], units: Sequence[str]) ->
 
 
 def _parts(description: Description, report: RunReport) -> Iterator[str | Table]:
-    """The tables, what deserves a remark, and the files."""
+    """Yield the tables, the remarks, and the files."""
     model, summary = description.mechanism, report.summary
     if description.external.any():
         yield f"on the tool: {action(description.external)} (from the file)"

@@ -38,10 +38,10 @@ LONGEST = 1e9
 #: The most that --record keeps, bytes.
 KEPT = 64 << 20
 
-#: How much longer than --time a run may last because of missed deadlines, s; then it ends with fewer cycles.
+#: Greatest overrun of --time because of missed deadlines, s; then the run ends with fewer cycles.
 ALLOWED = 1.0
 
-#: Where a larger part of all deadlines was missed, the rate is called too high.
+#: Share of missed deadlines above which the rate is reported as too high.
 TOO_FAST = 0.01
 
 #: The most that a number may take in a file, bytes: with sign, 17 digits, point, exponent and comma, or as it is.
@@ -138,7 +138,7 @@ def _add_user(name: str, path: str | None, role: str) -> Output:
 
 
 def _run(chain: Chain, period: float, cycles: int | None, options: Options, ports: dict[str, Any]) -> None:
-    """Run, and print how it went; what is recorded is written last, also after an error."""
+    """Run, and print the timing; the recording is written last, also after an error."""
     recorder = _recorder(chain, options.record, cycles)
     unsolved = chain.ports.view("chain.unsolved")
     with (
@@ -165,7 +165,7 @@ def _run(chain: Chain, period: float, cycles: int | None, options: Options, port
                     service.take()
 
             def over() -> bool:
-                """Whether it lasts longer than allowed: no cycle makes up for a missed deadline."""
+                """True if it exceeds its duration: no cycle makes up for a missed deadline."""
                 return cycles is not None and counts.cycles + counts.overruns >= cycles + ALLOWED / period
 
             timing = run(
@@ -199,7 +199,7 @@ def _ports(chain: Chain) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _logged() -> Iterator[None]:
-    """Write the log to standard error; on a terminal in place of the line that shows how the run is doing."""
+    """Write the log to standard error; on a terminal in place of the status line."""
     handler, level = logging.StreamHandler(sys.stderr), LOG.level
     wipe = "\r\x1b[K" if sys.stderr.isatty() else ""
     handler.setFormatter(logging.Formatter(f"{wipe}%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
@@ -217,7 +217,7 @@ def _logged() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _written(recorder: Recorder | None, options: Options) -> Iterator[None]:
-    """Write what was recorded in any case: also after an error, or where nobody reads the output any more."""
+    """Write the recording in any case: also after an error, or if the output is closed."""
     try:
         yield
     finally:
@@ -274,12 +274,12 @@ def _view(chain: Chain, period: float, options: Options) -> contextlib.AbstractC
 
 
 def _stale(period: float) -> float:
-    """After so many seconds without a cycle the values are old."""
+    """Time without a cycle after which values are stale, s."""
     return min(max(1.0, 3 * period), 3600.0)
 
 
 def _where(server: Server, options: Options) -> Iterator[str]:
-    """Say where clients find it, and what they may do."""
+    """Print the address for clients, and their rights."""
     yield f"serving at {server.address}"
     if options.users is None:
         yield "nobody may write: no --users given"

@@ -39,10 +39,10 @@ ANIMATIONS = ("gif", "mp4")
 #: Columns of running text.
 WIDEST = 100
 
-#: A coordinate this far beyond a limit (rad or m) is outside; less is rounding.
+#: Tolerance of a coordinate's limits (rad or m) against rounding.
 OUTSIDE = 1e-9
 
-#: A coordinate of the tool (m or degrees), and a share of the largest number beside it, printed as zero if smaller.
+#: A coordinate of the tool (m or degrees), and a share of the largest neighbouring number, below which zero is printed.
 ROUNDING, NEGLIGIBLE = 1e-12, 1e-13
 
 
@@ -116,7 +116,7 @@ def show(description: Description, options: Options) -> Output:
 
 
 def _parts(description: Description, options: Options) -> Iterator[str | Table]:
-    """The table of the geometry, and what was asked for beside it."""
+    """Yield the table of the geometry, and the requested additions."""
     model, q = description.mechanism, options.q
     yield described(model)
     if q is not None:
@@ -147,7 +147,7 @@ def _parts(description: Description, options: Options) -> Iterator[str | Table]:
 
 
 def _facts(description: Description, options: Options) -> dict[str, Any]:
-    """The keys and numbers of the .toml file, which holds everything, and what was asked for beside them."""
+    """Keys and numbers of the complete .toml file, and the requested additions."""
     model, q = description.mechanism, options.q
     facts: dict[str, Any] = {"description": tomllib.loads("".join(toml_writer.render(description)))}
     if q is not None and model.loops:
@@ -200,7 +200,7 @@ def outside_limits(model: Mechanism, q: Sequence[float] | None) -> Iterator[str]
 
 
 def open_loops(model: Mechanism, q: Sequence[float] | None) -> Iterator[str]:
-    """Say of each loop that is open at the coordinates that were given, by how much."""
+    """Yield a message for each loop that is open at the given coordinates, with its closure error."""
     if not model.loops or q is None:
         return
     size = closing(model).size
@@ -278,7 +278,7 @@ def _listed(quantity: str, values: FloatArray, model: Mechanism) -> str:
 
 
 def _animate(model: Mechanism, options: Options, path: Path) -> str:
-    """Animate a motion file and say so; as it is asked for by name, a missing library is an error."""
+    """Animate a motion file and report it; as the option is explicit, a missing library is an error."""
     motion = open_motion(options.motion, model.n, model.names, floating=model.manifold_joints)
     film = animate(
         model, Trajectory(*motion.read(), manifold_joints=model.manifold_joints).of(model), path, speed=options.speed

@@ -44,10 +44,10 @@ from linkwise.simulation.task import ADAPTIVE, FRICTION, STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
-#: What --torque takes beside a file, and how it is described.
+#: Keywords of --torque, with their descriptions.
 LAWS = {"zero": "no torque", "hold": "torque that holds the start", "gravity": "torque against gravity"}
 
-#: How long a simulation lasts unless stated, s.
+#: Default duration of a simulation, s.
 DURATION = 5.0
 
 #: Beyond these the instants would fill the memory.
@@ -56,7 +56,7 @@ MOST_STEPS, MOST_RECORDED = 100_000_000, 1_000_000
 
 @dataclass(frozen=True)
 class SimulationRun:
-    """A motion, how long it took, s: to compile or load, and to integrate; and the warnings of `linkwise.simulate`."""
+    """A motion, its durations, s, of compiling or loading and of integrating; and the warnings of `linkwise.simulate`."""
 
     motion: Trajectory
     steps: int
@@ -153,7 +153,7 @@ def simulate(description: Description, options: Options) -> Output:
 
 
 def _integrate(model: Mechanism, options: Options, external: FloatArray) -> SimulationRun:
-    """Integrate with a force and moment (6,) on the tool; the first step is taken apart, for it compiles."""
+    """Integrate with a force and moment (6,) on the tool; the first step is timed separately, as it compiles."""
     stiction = options.friction == "stiction"
     if stiction and options.method in INTEGRATORS:
         raise click.ClickException(f"{options.method} has fixed steps; stiction needs an adaptive method, --method dop853")
@@ -184,7 +184,7 @@ def _integrate(model: Mechanism, options: Options, external: FloatArray) -> Simu
         raise click.ClickException(lost) from error
     values = [motion.qdd] if motion.energy is None else [motion.qdd, motion.energy[:, None]]
     wrong = ~np.all([np.isfinite(column).all(axis=1) for column in values], axis=0)
-    if wrong.any():  # (the state may be finite where what follows from it is not)
+    if wrong.any():  # (the state may be finite while its derivatives are not)
         at = float(motion.t[int(np.argmax(wrong))])
         raise click.ClickException(f"accelerations or energies are not finite at t = {at:g} s; a shorter --dt may help")
     remarks = tuple(str(warning.message) for warning in caught)
@@ -217,7 +217,7 @@ def _instants(options: Options, recorded: RecordedEfforts | None) -> FloatArray:
 def _torque(
     model: Mechanism, options: Options, t: FloatArray, recorded: RecordedEfforts | None, external: FloatArray
 ) -> Any:
-    """What `linkwise.simulate` takes for it; motors act on joints only."""
+    """Torque argument of `linkwise.simulate`; motors act on joints only."""
     base = model.nv - model.n
     if recorded is not None:  # linear from the effort of each instant to the next
         efforts = recorded.at(t)
@@ -251,7 +251,7 @@ def _first_step(torque: Any) -> Any:
 
 
 def _efforts(name: str, tree: Tree) -> RecordedEfforts:
-    """Read the efforts of a file; refuse what is neither a word nor a file."""
+    """Read the efforts of a file; reject arguments that are neither a keyword nor a file."""
     if not os.path.exists(name):
         guess = did_you_mean(name, [*LAWS])
         refuse(f"there is no file {plain(name)!r}. {guess} Expected {', '.join(LAWS)} or a .csv file", "--torque")

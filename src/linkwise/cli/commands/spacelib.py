@@ -49,17 +49,17 @@ def bundled_argument(name: str, **settings: Any) -> click.Argument:
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Offer the bundled files whose names begin so, and the files here."""
+    """Complete bundled files, and the files here."""
     return names_and_files(complete_bundled(ctx, param, incomplete), incomplete)
 
 
 def complete_bundled(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the bundled files whose names begin so."""
+    """Complete bundled files."""
     return [name for name in formats.names() if name.startswith(incomplete.upper())]
 
 
 def file_of(name: str) -> Path:
-    """Find the file of a name; say so on the error stream where it is a bundled one, since the output may go to a file.
+    """Find the file of a name; report a bundled one on the error stream, as the output may go to a file.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def file_of(name: str) -> Path:
 
 
 def motion_of(name: str, joints: int) -> Motion:
-    """Read a motion; the manual's names stand for the laws described there where there is no such file."""
+    """Read a motion; without such a file, the manual's names mean the laws described there."""
     law = {"TEST.MOT": laws.motor_motion, "JOINT.MOT": laws.joint_motion}.get(name.upper())
     if law is None or os.path.exists(Path(name)):
         return read_motion(file_of(name), joints)
@@ -108,12 +108,12 @@ def keep_apart(written: str | Path, others: Iterable[str], name: str) -> None:
 
 
 def wrote(path: str, contents: str = "") -> str:
-    """The line that says that a file was written, and what is in it."""
+    """Report a written file, with its contents."""
     return f"wrote {plain(path)}" + (f": {contents}" if contents else "")
 
 
 def _entries(count: int, **parts: Any) -> Iterator[dict[str, Any]]:
-    """For JSON, the values of each of some instants."""
+    """Yield the values of each instant, for JSON."""
     return ({name: part[k] for name, part in parts.items()} for k in range(count))
 
 
@@ -273,7 +273,7 @@ def _guess_file(guess: str, out: str | None) -> Path:
 
 
 def _closure_lines(inverse: Inverse) -> Iterator[str]:
-    """Say how near the gripper came, and where the robot is singular."""
+    """Yield the closure error of the gripper, and the singular positions of the robot."""
     position, speed, acceleration = inverse.closure.max(axis=0)
     yield f"steps: at most {inverse.iterations.max()}; the gripper is off by at most {position:.1e} in position,"
     yield f"  {speed:.1e} in speed, {acceleration:.1e} in acceleration"
@@ -388,7 +388,7 @@ FEW = 3
 
 
 class Programs(CommandGroup):
-    """The programs, listed as they stand in the manual."""
+    """The programs, in the order of the manual."""
 
     noun, guesses = "program", 2
 

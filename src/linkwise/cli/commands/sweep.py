@@ -18,7 +18,7 @@ from linkwise.parameter_sweep import FORMATS, Sweep
 from linkwise.parameter_sweep import run as compute
 from linkwise.parameter_sweep.sweep import INPUTS
 
-#: The end of a range stands behind this.
+#: Separator before the end of a range.
 TO = ".."
 
 

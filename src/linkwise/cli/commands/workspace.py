@@ -140,7 +140,7 @@ def _motion(region: Workspace) -> str:
 
 
 def _room(region: Workspace) -> str:
-    """Say how much room there is, and how that was found."""
+    """Describe the size of the workspace, and its method."""
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
         return f"{measure} {region.size:.4g} {unit} ± {region.size_error:.1g} (share of random places that are reached)"

@@ -1,1 +1,1 @@
-"""What one cycle of a chain computes: rows to hold to, an iteration that solves them, prediction, and outputs."""
+"""One cycle of a chain: constraint equations, their iterative solution, prediction, and outputs."""

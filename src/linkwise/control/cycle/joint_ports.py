@@ -29,22 +29,22 @@ class JointVariable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its value."""
+        """Shape of the value."""
         return {"translation": (3,), "quaternion": (4,)}.get(self.quantity, ())
 
     @property
     def speed_shape(self) -> tuple[int, ...]:
-        """Of its velocity."""
+        """Shape of the velocity."""
         return (3,) if self.shape else ()
 
     @property
     def value_unit(self) -> str:
-        """Of its value."""
+        """Unit of the value."""
         return "1" if self.quantity == "quaternion" else self.unit
 
     @property
     def unit(self) -> str:
-        """Of a small motion: rad, or m."""
+        """Unit of a small motion: rad or m."""
         return "m" if self.quantity in {"d", "translation"} else "rad"
 
     @property
@@ -83,7 +83,7 @@ class JointVariable:
         )
 
     def greatest(self, quantity: str) -> str:
-        """The input with the greatest "speed", "acceleration" or "deceleration"."""
+        """Name of the input for the limit of "speed", "acceleration" or "deceleration"."""
         return f"{self.link}.max_{self._word if self.shape else self.quantity}_{quantity}"
 
     @property
@@ -97,12 +97,12 @@ def parameter(link: Link) -> str:
 
 
 def link_name(tree: Tree, at: ManifoldJoint) -> str:
-    """What the ports of a joint with a quaternion are called by: its link, or "base"."""
+    """Prefix of the ports of a joint with a quaternion: its link, or "base"."""
     return at.name if at.link < 0 else tree.link_names[at.link]
 
 
 def single_joints(tree: Tree) -> tuple[tuple[str, str], ...]:
-    """For each coordinate (n,) its link, and ``"theta"`` or ``"d"``."""
+    """Link of each coordinate (n,), and ``"theta"`` or ``"d"``."""
     pairs = zip(tree.link_names, tree.links, strict=True)
     return tuple(
         (name, parameter(link)) for name, link in pairs if link.moves and not link.has_quaternion and not link.mimic

@@ -38,14 +38,14 @@ from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, atan2, greatest, least, root, select
 from linkwise.spatial.vector import chosen
 
-#: What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
-#: out, and where the joint is taken to be then if no measurement comes in.
+#: Memory of a joint from one cycle to the next: its regulator's integral, the last input and output velocity, and the
+#: assumed position if no measurement follows.
 REMEMBERED = ("integral", "before", "output", "expected")
 
 
 @dataclass(frozen=True)
 class Regulator:
-    """Proportional, integral and derivative shares of a speed, and how much of a change acts in one cycle.
+    """Gains of the proportional, integral and derivative terms of a velocity, and the smoothing factor of changes.
 
     With w the speed that takes the joint from its input value (or, where that is what the chain itself gave out, from the
     value predicted for now) to its predicted one within the cycle, the regulator gives
@@ -84,13 +84,13 @@ class Regulator:
         return last + self.r * (self.p * speed + self.i * total + self.d * rate - last), total
 
 
-#: What is remembered of time: the length of the last cycle, how many there were, and their sum.
+#: Memory of the clock: length of the last cycle, number of cycles, and their total time.
 CLOCK = ("period", "cycle", "time")
 
 #: By this share of the precision the forward pass may differ from the solver's.
 ROUNDING = 1e-9
 
-#: A greatest speed beyond this is none.
+#: A velocity limit beyond this is no limit.
 UNLIMITED = 1e300
 
 
@@ -114,7 +114,7 @@ class CycleOutputs:
         self.size = len(CLOCK) + 12 * len(self.links) + (len(REMEMBERED) - 1) * tree.nv + tree.nq
 
     def __call__(self, limited_row: dict[str, slice], *inputs: Array) -> tuple[Array, Array, Array]:
-        """All outputs (O,), the memory (size,) for the next cycle, and where the joints are taken to be (nq + 1,).
+        """All outputs (O,), the memory (size,) for the next cycle, and the assumed joint positions (nq + 1,).
 
         Parameters
         ----------
@@ -160,12 +160,12 @@ class CycleOutputs:
         return outputs, np.concatenate([times, ends.ravel(), memories.ravel(), expected]), taken
 
     def _split(self, memory: Array) -> tuple[Array, Array, Array]:
-        """Clock (3,), ends of the links (L, 12) and what is kept of the joints, one behind another."""
+        """Clock (3,), ends of the links (L, 12) and memory of the joints, concatenated."""
         first, second = len(CLOCK), len(CLOCK) + 12 * len(self.links)
         return memory[:first], memory[first:second].reshape(-1, 12), memory[second:]
 
     def kept_of(self, memory: Array) -> dict[str, Array]:
-        """Views of what is kept of the joints, by name: (nv,), and (nq,) of the last."""
+        """Views of the memory of the joints, by name: (nv,), and (nq,) for the last."""
         return dict(zip(REMEMBERED, self._kept(self._split(memory)[2]), strict=True))
 
     def _kept(self, joints: Array) -> list[Array]:
@@ -208,7 +208,7 @@ class CycleOutputs:
     def _joints(
         self, outputs: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
     ) -> tuple[Array, Array]:
-        """Put the outputs of all joints; what is remembered of them (3, nv), and where they are taken to be (nq + 1,).
+        """Write the outputs of all joints; return their memory (3, nv), and the assumed joint positions (nq + 1,).
 
         The speed of a joint leads to its predicted value from its input value. An input that is the solved value of the last
         cycle is no measurement: the joint then is where the last cycle expected it. The last number is above zero where the
@@ -294,7 +294,7 @@ class CycleOutputs:
                 put(outputs, f"{constraint.name}.angle", root(turned) if group.kind == "drive" else _turn(root(turned)))
 
     def _angle(self, lacks: Any, now: Sequence[ConstraintEquations], later: Sequence[ConstraintEquations]) -> Any:
-        """What is lacking of angles, rad, now where anything lacks now, else at the end: the root of the sum of squares."""
+        """Angular residual, rad, now if it is nonzero, else at the end of the cycle: root of the sum of squares."""
         total: Any = 0.0
         for group, *parts in zip(self.problem.groups, now, later, strict=True):
             square = select(lacks, *(self.problem.squares([part])[1] for part in parts))
@@ -304,7 +304,7 @@ class CycleOutputs:
 
 
 def _expected(tree: Tree, solved: Array, predicted: Array, after: Array, carried: Array) -> Array:
-    """Where the joints (nq,) will be when the next cycle begins, if that takes the solved values for where they are.
+    """Expected joint positions (nq,) at the begin of the next cycle, if it starts from the solved values.
 
     What moves positions moves the solved values of the next cycle too, so it counts. Joint speeds and velocity constraints
     do not: they lead from the same solved values to the same predicted ones in every cycle. Where limits hold the predicted
@@ -329,7 +329,7 @@ def _expected(tree: Tree, solved: Array, predicted: Array, after: Array, carried
 
 
 def _turn(size: Any) -> Any:
-    """The angle, rad, of a rotation whose rows have the size 2 sin(t/2)."""
+    """Angle, rad, of a rotation whose rows have the magnitude 2 sin(t/2)."""
     half = 0.5 * size
     return 2.0 * atan2(half, root(greatest(1.0 - half * half, 0.0)))
 
@@ -343,21 +343,21 @@ def _code(status: Any) -> Any:
     return code
 
 
-#: Numbers beside the joint values that the solver keeps: steps and damping; the status follows them.
+#: Numbers of the solver besides the joint values: steps and damping; the status follows them.
 STATUS = 2
 
 #: A cycle computes one or two rows: short vectors are the fastest for them.
 LANES = 2
 
-#: By this share a greatest speed may seem to be exceeded by rounding.
+#: Relative tolerance of a velocity limit against rounding.
 OVER = 1e-12
 
-#: The share of the iterations of a cycle that a further start is given.
+#: Share of the cycle's iterations for a further start.
 RETRY = 0.25
 
 
 class CycleKernels:
-    """What is compiled for one kind of chain: the same for all chains of one mechanism with constraints of the same kinds.
+    """Compiled kernels of one kind of chain, shared by chains of one mechanism with constraints of the same kinds.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ class CycleKernels:
         return hashlib.sha256(repr([*tapes, self.tracking.program.digest, *clear]).encode()).hexdigest()
 
     def _trace_branch(self) -> None:
-        """What keeps the branch of motion where there are loops."""
+        """Trace the selection of the motion's branch, for mechanisms with loops."""
         n, ends = self.n, {"last": (self.n,), "secant": (self.nv,)}
         self.turned = self._kernel(self.branch.turned, "chain_turned", {**ends, "found": (self.row,)}, {"off": (1,)})
         asked = {"parameters": (self.parameters,), "begin": (n,), **ends}
@@ -473,7 +473,7 @@ class CycleKernels:
         return np.concatenate([self.targets.limits(clean), numbers]), begin, speeds, leading
 
     def _slow(self, taken: Array, speeds: Array, limits: Array, clock: Array) -> tuple[Array, Array]:
-        """All joint speeds (nv,) in the same ratio, as fast as limits of ends and joints let them; and above zero where not.
+        """Scale all joint velocities (nv,) by one factor to the limits of ends and joints; the last element flags this.
 
         The speed of an end is that of the `Pace`: the way in the cycle over its length. That is not quite proportional, so
         what was slowed is looked at again.

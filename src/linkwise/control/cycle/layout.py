@@ -1,4 +1,4 @@
-"""Which ports a chain has, and where the value of each stands."""
+"""Ports of a chain, and their places in the vector of values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from linkwise.spatial.validation import readable
 #: Why a cycle ended as it did, by the code of the port ``chain.reason``.
 REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
 
-#: How velocities of ends are calculated.
+#: Methods of calculating velocities of ends.
 METHODS: dict[str, str] = {
     "measured": "by the input values of the last cycle and this one",
     "predicted": "from the solved values to the predicted ones",
@@ -34,10 +34,10 @@ METHODS: dict[str, str] = {
 
 RESERVED = ("chain", "start")
 
-#: A sensor's value of this size or more is not one; neither is a least joint value so great, or a greatest one so small.
+#: A sensor's value of this size is invalid; so is a lower joint limit of this size, or an upper one below its negative.
 MOST = 1e100
 
-#: Inputs that sensors and clients write: what is not a finite number there is reported, not refused.
+#: Inputs written by sensors and clients: numbers that are not finite are reported, not rejected.
 TAKES_ANYTHING = {
     "theta",
     "theta_speed",
@@ -63,7 +63,7 @@ _WORDS = {
 }
 
 
-#: The length of a quaternion that comes in may be so far from 1; beyond it is no orientation.
+#: Tolerance of the length of an input quaternion; beyond it the orientation is invalid.
 UNIT_LENGTH = 1e-2
 
 #: A quaternion whose square is so near to 1 is left as it is.
@@ -124,7 +124,7 @@ class Layout:
         values[place.start - self.inputs : place.stop - self.inputs] = np.asarray(value, dtype=object).reshape(-1)
 
     def coordinates(self, values: Array, suffix: str) -> Array:
-        """Values of all joints (nq,) with ``""``, their speeds (nv,) with ``"_speed"``, or (n,) as of ``".limits.min"``."""
+        """Values of all joints (nq,) for ``""``, their velocities (nv,) for ``"_speed"``, or (n,) as ``".limits.min"``."""
         if suffix in {"", "_speed"}:
             names = [at.speed if suffix else at.value for at in self.variables]
         else:
@@ -142,7 +142,7 @@ class Layout:
         return np.array([self.take(values, name) for name in names], dtype=object)
 
     def cleaned(self, values: Array, before: Array) -> tuple[Array, Any]:
-        """All inputs (I,), those that are no numbers replaced by what they were before; and how many are."""
+        """All inputs (I,), NaN replaced by the previous values; and the number of replacements."""
         cleaned, wrong = values.copy(), 0.0
         for name, port in self.ports.items():
             if port.shape == (4,) and port.direction == "in":
@@ -158,7 +158,7 @@ class Layout:
         return cleaned, wrong
 
     def stand_ins(self, q0: FloatArray) -> FloatArray:
-        """What stands in (I,) for inputs that are no numbers before any were: where the joints are, their limits, zeros."""
+        """Replacements (I,) of NaN inputs before the first valid ones: joint positions, their limits, zeros."""
         values = np.zeros(self.inputs)
         for at in self.variables:
             values[self.ports.slice_of(at.value)] = q0[at.q]
@@ -194,7 +194,7 @@ class Layout:
         mistakes.finish()
 
     def _misfits(self, constraint: ChainConstraint) -> list[str]:
-        """What a constraint asks of links that are not there, or have no joint."""
+        """Errors of a constraint that refers to unknown links, or to links without a joint."""
         moving, messages = [link for link, _ in self.joints], []
         if constraint.scalars and constraint.link not in moving:
             expected = f"one with a joint of one coordinate of its own: {choices(moving) if moving else 'none has one'}"
@@ -211,7 +211,7 @@ class Layout:
     def fitting(
         cls, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray, mistakes: Mistakes
     ) -> Layout | None:
-        """The ports of a chain, or, with what is wrong added to the mistakes, those without constraints that do not fit."""
+        """Build the ports of a chain; errors of unsuitable constraints are recorded, and their ports left out."""
         layout = mistakes.take(cls, tree, constraints, q0)
         if layout is not None or not tree.nv:
             return layout
@@ -327,18 +327,18 @@ class Layout:
         return [link for link, _ in self.joints].index(constraint.link)
 
     def _driven(self, constraint: ChainConstraint) -> str:
-        """Whether that is a theta or a d."""
+        """Return ``"theta"`` or ``"d"`` of the constrained joint."""
         return self.joints[self._joint(constraint)][1]
 
 
 def _size(name: str, value: Any) -> Any:
-    """What may not be too much of an input: a least value of a joint may be minus infinity, a greatest one plus infinity."""
+    """Value of an input for the test of its range: lower limits may be minus infinity, upper ones plus infinity."""
     signs = {".limits.min": 1.0, ".limits.max": -1.0}
     return signs[name[-11:]] * value if name[-11:] in signs else abs(value)
 
 
 def _orientation(values: Array, before: Array) -> tuple[Array, Any]:
-    """A quaternion (4,) of length 1 of what came in, or the one before; and above zero for the former."""
+    """Normalized quaternion (4,) of an input, or the previous one; the last element is positive for the former."""
     square = squared(values)
     near = UNIT_LENGTH - abs(root(square) - 1.0)  # (not above zero for NaN)
     scale = select(abs(square - 1.0) - UNIT_ROUNDING, 1.0 / root(square), 1.0)
@@ -392,7 +392,7 @@ def _out(
 
 
 class JointValues:
-    """Views of what the ports of a chain hold for its joints, in the order of the configuration and of the velocities.
+    """Views of the joint values in the ports of a chain, in the order of the configuration and of the velocities.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ class JointValues:
             }
 
     def feed(self, ports: Ports, q: npt.ArrayLike, qd: npt.ArrayLike | None) -> None:
-        """Write the joint values (nq,), and speeds (nv,) if any; no route leads to them any more."""
+        """Write the joint values (nq,), and velocities (nv,) if any, and disconnect their routes."""
         at = self._numbers("q", q, len(self._at))
         rates = None if qd is None else self._numbers("qd", qd, len(self._rate_places))
         if not self._routed.isdisjoint(routed := ports.routed):
@@ -438,7 +438,7 @@ class JointValues:
             ports.values[self._rate_places] = rates
 
     def _numbers(self, field: str, value: npt.ArrayLike, n: int) -> FloatArray:
-        """N numbers; any, for the cycle reports what is not finite."""
+        """Convert to n numbers, finite or not: the cycle reports those that are not."""
         try:
             result = np.asarray(readable(field, value), dtype=np.float64)
         except (TypeError, ValueError):

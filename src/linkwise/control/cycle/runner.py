@@ -1,4 +1,4 @@
-"""One chain's cycle: the compiled parts in their order, over arrays that are made once."""
+"""The cycle of one chain: compiled parts in order, over preallocated arrays."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from linkwise.spatial.scalar import FloatArray
 CLOSING = np.array([1e-24, 1e-24, 20.0])
 
 
-#: How often calculated speeds are slowed at most: each leaves a small share of the excess of the one before.
+#: Greatest number of reductions of the calculated velocities: each leaves a small share of the remaining excess.
 SLOWED = 6
 
 
 class Cycle:
-    """One chain's arrays, and the calls that fill them.
+    """Arrays of one chain, and the calls that fill them.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Cycle:
     ) -> None:
         self.parts, self._keeping = parts, keeping
         n, nv, pace, layout = parts.n, parts.nv, parts.pace, parts.layout
-        # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
-        # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
-        # tried, and where there are loops the direction of motion.
+        # Memory for the next cycle, contiguous, so that a state is a copy of it: valid inputs, memory of the outputs, both
+        # goals, path-scaling state of both, both outputs, length of the cycle, progress of further starts, and with loops
+        # the direction of motion.
         carried = pace.input_parts["carry"].stop - pace.input_parts["carry"].start
         sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, nv]
         sizes.append(n + nv if parts.branch.exists else 0)
@@ -56,18 +56,18 @@ class Cycle:
         self.before, self.report_memory, last, carry, at, self.dt_before, self.searched, motion = views
         self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
         self.anchor, self.secant = (motion[:n], motion[n:]) if parts.branch.exists else (motion, motion)
-        # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
+        # Cleaned inputs; parameters of the solver, now and for the end of the cycle, and its starts.
         self.inputs, self.outputs = inputs, outputs
         self.clean, self.clock = np.empty(layout.inputs), np.ones(1)
         self.flags = np.empty(parts.preparing.tape.outputs["flags"])
         self.parameters, self.later_parameters = np.empty(parts.parameters), np.empty(parts.parameters)
         self.closing, self.settings, self.retry = np.empty(parts.parameters), np.empty(3), np.empty(3)
         self.q0, self.begin, self.starts, self.none = np.empty(n), np.empty(n), np.empty((2, n)), np.empty((0, n))
-        # What it finds: as found, from a further start, brought onto the loops; and the goals that come of it.
+        # Results of the solver: direct, from a further start, projected to the loops; and the resulting goals.
         self.now, self.later, self.spare, self.closed, self.without = np.empty((5, parts.row))
         self.goal, self.next_goal, self.carried = np.empty((3, parts.row))
         self.speeds, self.leading = np.zeros((2, nv))
-        # What the pace makes of both, and what the report will remember.
+        # Input and output of path scaling for both, and the memory of the outputs.
         self.pace_in, self.pace_out = np.zeros((2, pace.row)), np.empty((2, pace.output_row))
         self.next_report_memory, self.taken, self.slowed, self.over = (
             np.empty(parts.report.size),
@@ -75,12 +75,12 @@ class Cycle:
             np.empty(nv),
             np.empty(1),
         )
-        self._held = np.zeros((2, 1))  # above zero where contact holds back what is solved, and what is predicted
+        self._held = np.zeros((2, 1))  # positive if clearance limits the solved, and the predicted output
         self._steps, self._stand = self._sequences()
         self.reset(q0)
 
     def reset(self, q0: FloatArray) -> None:
-        """Begin again at rest, with the outputs of the chain where it stands.
+        """Restart at rest, with the outputs of the chain at its position.
 
         An input that is not a number is replaced as `Layout.stand_ins` says.
         """
@@ -103,12 +103,12 @@ class Cycle:
             parts.layout.put(self.outputs, name, 0.0)
 
     def run(self, dt: float) -> None:
-        """One cycle of length dt, s."""
+        """Run one cycle of length dt, s."""
         self.clock[0] = dt
         self._steps()
 
     def _sequences(self) -> tuple[Sequence, Sequence]:
-        """All steps of a cycle, tied to the arrays of this chain; and the steps that report its state at rest."""
+        """Build the steps of a cycle on the arrays of this chain, and the steps that report its state at rest."""
         parts, n = self.parts, self.parts.n
         bounds = np.empty(parts.preparing.tape.outputs["bounds"])
         prepared = (
@@ -165,7 +165,7 @@ class Cycle:
         *,
         again: bool = False,
     ) -> list[Step]:
-        """Solve from where it begins, and what was found is the goal.
+        """Steps that solve from a start; the solution becomes the goal.
 
         Where nothing is found two more starts are tried, with fewer iterations, and if a global search is asked for some
         anywhere in the joint ranges. Where they lead nowhere either the goal is the best on the way from the first. That is
@@ -193,7 +193,7 @@ class Cycle:
         return [first, *self._keep_branch(parameters, row, *motion), If(row[-1:], (Copy(goal, row),), tuple(best))]
 
     def _keep_branch(self, parameters: FloatArray, row: FloatArray, begin: FloatArray, last: FloatArray) -> tuple[Step, ...]:
-        """Where an answer turns off the motion, the one that continues it, if there is such a one."""
+        """Steps that replace a solution on another branch by one that continues the motion, if there is one."""
         parts, secant = self.parts, self.secant
         if not parts.branch.exists:
             return ()
@@ -217,7 +217,7 @@ class Cycle:
         return call, Copy(self.anchor, anchor), Copy(self.secant, secant)
 
     def _without_free(self) -> tuple[Step, ...]:
-        """Where the cycle would end without joint speeds and velocity constraints, solved as its end is."""
+        """Steps that solve for the end of the cycle without joint velocities and velocity constraints."""
         parts, n, layout = self.parts, self.parts.n, self.parts.layout
         inputs, numbers = np.empty(layout.inputs), np.empty(parts.parameters)
         begin, unused = np.empty(n), (np.empty(parts.nv), np.empty(parts.nv))
@@ -233,7 +233,7 @@ class Cycle:
         return (*steps, look, solve, If(self.without[-1:], (Copy(self.carried, self.without),)))
 
     def _slow(self, bounds: FloatArray) -> list[Step]:
-        """The calculated speeds within the greatest ones; integrals of regulators stand while these hold them back."""
+        """Steps that limit the calculated velocities; integrals of regulators are frozen while a limit is active."""
         parts, n, layout = self.parts, self.parts.n, self.parts.layout
         first = parts.problem.limits
         begin = layout.ports.slice_of(layout.variables[0].calculated).start - layout.inputs
@@ -252,7 +252,7 @@ class Cycle:
         return [If(self.taken[n:], steps)]
 
     def _ahead(self, bounds: FloatArray) -> list[Copy]:
-        """What is limited: both answers, from where the chain is."""
+        """Steps that limit both solutions, from the present position."""
         n, points, places = self.parts.n, self.parts.points, self.parts.pace.input_parts
         names = ("low", "high", "cones", "max_speed", "max_acceleration", "max_deceleration", "closures")
         single, limits = self.parts.layout.tree.n, self.parts.problem.limits
@@ -264,7 +264,7 @@ class Cycle:
         return [Copy(self.pace_in[k, places[name]], part) for k in range(2) for name, part in {**both, **rows[k]}.items()]
 
     def _clear(self) -> tuple[list[Step], list[Step]]:
-        """Both answers within the limits, as near to contact as may be; and what is reported of that."""
+        """Steps that bring both solutions, within the limits, as near to contact as permitted, and report the clearance."""
         parts, n, keeping = self.parts, self.parts.n, self._keeping
         paced = parts.pace.steps(self.pace_in, self.pace_out)
         if parts.clear is None or keeping is None:
@@ -337,7 +337,7 @@ class Cycle:
         return [*fetched, measure, bound, *bounded(self.pace_in, toward), *paced, away_if, *checked], reported
 
     def _behind(self) -> list[Copy]:
-        """What is kept for the next cycle."""
+        """Steps that store the memory for the next cycle."""
         n, places = self.parts.n, self.parts.pace.output_parts
         copies = [(self.before, self.clean), (self.report_memory, self.next_report_memory), (self.dt_before, self.clock)]
         for k, row in enumerate((self.now, self.later)):

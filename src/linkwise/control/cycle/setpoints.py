@@ -31,11 +31,11 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, root, select
 from linkwise.spatial.vector import chosen, inner
 
-#: How much more a loop of the mechanism counts than a constraint where not all can be met: the nearest compromise of a
-#: mechanism is one that holds together.
+#: Weight of the mechanism's loops relative to constraints if not all can be satisfied: a compromise must keep the loops
+#: closed.
 CLOSURE_WEIGHT = 100.0
 
-#: How many numbers a kind of rows takes: whether it counts (1 or 0), and where the end shall be.
+#: Numbers of parameters of each kind of rows: active (1 or 0), and the target of the end.
 NUMBERS = {"place": 4, "turn": 10, "drive": 2, "meet": 1, "closed": 0}
 
 
@@ -69,7 +69,7 @@ class CycleBounds(InputBounds):
 
 
 class ChainProblem(ConstraintProblem):
-    """All rows of a chain; their numbers p are the limits low (n,), high (n,) and cones (c,), then those of each group.
+    """All rows of a chain; the parameters p are the limits low (n,), high (n,) and cones (c,), then those of each group.
 
     Parameters
     ----------
@@ -109,18 +109,18 @@ class ChainProblem(ConstraintProblem):
         return np.concatenate([*parts, bounds.clipped(q[self.base :])])
 
     def parts(self, at: Configuration, p: Array) -> list[ConstraintEquations]:
-        """The equations of each group, zero for what does not count."""
+        """Equations of each group, zero if inactive."""
         pairs = zip(self.groups, self.split(p[self.limits :]), strict=True)
         return [self._equations(group, at, part) for group, part in pairs]
 
     def weights(self, parts: Sequence[ConstraintEquations]) -> Array:
-        """What each row (m,) is multiplied by: lengths are taken in units of the mechanism's size."""
+        """Weight of each row (m,): lengths are divided by the mechanism's size."""
         weights = [CLOSURE_WEIGHT if group.kind == "closed" else 1.0 for group in self.groups]
         pairs = zip(parts, weights, strict=True)
         return np.array([weight if angle else weight / self.length for part, weight in pairs for angle in part.angles])
 
     def met(self, parts: Sequence[ConstraintEquations], residual: Array, settings: Array) -> Any:
-        """1 where what is lacking, without weights, is within the tolerances; else 0, also for NaN."""
+        """1 if the unweighted residual is within the tolerances; else 0, also for NaN."""
         far, turned = self.squares(parts)
         return select(settings[0] - far, 1.0, 0.0) * select(settings[1] - turned, 1.0, 0.0)
 
@@ -142,8 +142,8 @@ def cones(tree: Tree, bounds: InputBounds) -> list[tuple[ManifoldJoint, Any]]:
     return [(at, next(openings) if at.joint.cone_axis is not None else np.inf) for at in tree.manifold_joints]
 
 
-#: A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the
-#: precision only, which must be small beside it.
+#: Least length of a secant, rad or units of size: at a change point joint values are accurate to the root of the precision
+#: only, which must be small relative to it.
 SECANT = 1e-3
 
 #: The square of the sine of the angle by which an answer must turn off the secant to be doubted: six degrees. A branch that
@@ -153,8 +153,8 @@ TURNED = 1e-2
 #: Answers nearer than this to the last one, rad or units of size, have no direction.
 STEP = 1e-8
 
-#: The share of the residual at the last answer, and of the secant beside what the equations settle, that is left at most
-#: where the secant continues the motion.
+#: The secant continues the motion if it reduces the residual at the last solution, and the remainder outside the determined
+#: directions, at least to this share.
 CONTINUED = 0.1
 
 #: The joint values that came in may be so many steps from the last answer; else they say which branch it is.
@@ -163,7 +163,7 @@ NEAR = 3.0
 #: Added to a square before its root is divided by.
 TINY = 1e-100
 
-#: Squares of singular values far below this count as zero where it is asked what the equations settle.
+#: Squared singular values far below this count as zero in the determined directions.
 NULL_DAMPING = 1e-10
 
 
@@ -183,7 +183,7 @@ class BranchTracker:
 
     @property
     def exists(self) -> bool:
-        """Whether there are loops at all, in which branches can meet."""
+        """True if there are loops, in which branches can meet."""
         return any(group.kind in {"closed", "meet"} for group in self.problem.groups)
 
     def turned(self, last: Array, secant: Array, row: Array) -> Array:
@@ -195,7 +195,7 @@ class BranchTracker:
         return np.array([select(length, select(row[-1], off, 1.0), 0.0)], dtype=object)
 
     def continued(self, p: Array, begin: Array, last: Array, secant: Array) -> tuple[Array, Array]:
-        """Where the motion along the secant leads (n,), and above zero (1,) where it does go on there.
+        """Solution (n,) along the secant, and a flag (1,), positive if it exists.
 
         The length of the step is that which leaves the least residual, to first order. The step must satisfy the equations
         about, and the equations must settle it: what they leave free is not continued, or a redundant chain would drift.
@@ -225,20 +225,20 @@ class BranchTracker:
         return np.array([select(other[-1], select(first[-1], gap - new, 1.0), 0.0)], dtype=object)
 
     def remember(self, goal: Array, anchor: Array, secant: Array) -> tuple[Array, Array]:
-        """The point (n,) from which the secant (n,) is taken next, and the secant: that to the goal if it is long enough."""
+        """Anchor (n,) of the next secant, and the secant (n,): that to the goal if it is long enough."""
         shift = difference(self.problem.tree, anchor, goal)
         far = select(squared(shift * self.scale) - SECANT**2, 1.0, 0.0)
         return chosen(far, goal, anchor), chosen(far, shift, secant)
 
 
-#: Of the speeds, in units of the mechanism's size: singular values far above a millionth lose nothing.
+#: Damping of the velocities, in units of the mechanism's size: singular values far above a millionth are exact.
 RATE_DAMPING = 1e-12
 
-#: A joint that constraints would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near
-#: a singular position: the solver then begins where the input speeds alone lead.
+#: If constraints would move a joint by more than this in a cycle, rad or units of the mechanism's size, it is near a
+#: singular position: the solver then starts where the input velocities alone lead.
 WIDEST = 0.5
 
-#: Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position.
+#: Offset of the solver's last start from the chain's own value, rad or units of size: away from a singular position.
 NUDGE = 0.03
 
 #: A joint value this near to the last output, rad or m, counts as that output.
@@ -247,7 +247,7 @@ OWN = 1e-12
 
 @dataclass(frozen=True)
 class TargetMotion:
-    """A frame that moves in the world: where it is, how it is turned, and its velocities."""
+    """Motion of a target frame in the world: position, rotation and velocities."""
 
     position: Array
     rotation: Array
@@ -255,7 +255,7 @@ class TargetMotion:
     spin: Array
 
     def after(self, time: Any) -> TargetMotion:
-        """The frame some time later, its velocities held."""
+        """Extrapolate the frame with constant velocities."""
         rotation = turned(self.spin * time) @ self.rotation
         return TargetMotion(self.position + self.velocity * time, rotation, self.velocity, self.spin)
 
@@ -278,19 +278,19 @@ class Setpoints:
         self.velocities = [constraint for constraint in layout.constraints if isinstance(constraint, Velocity)]
 
     def limits(self, x: Array) -> Array:
-        """Least and greatest joint values (2n,), both the middle where the least is above the greatest; and cones (c,)."""
+        """Joint limits (2n,), both set to the middle if the least is above the greatest; and cones (c,)."""
         low, high = (self.layout.coordinates(x, f".limits.{end}") for end in ("min", "max"))
         pairs = [(select(b - a, a, 0.5 * (a + b)), select(b - a, b, 0.5 * (a + b))) for a, b in zip(low, high, strict=True)]
         ends = [*(pair[0] for pair in pairs), *(pair[1] for pair in pairs), *self.layout.cones(x)]
         return np.array(ends, dtype=object)
 
     def meeting(self, x: Array) -> Array:
-        """Which ends that may meet shall, 1 or 0, loop by loop."""
+        """Flags (1 or 0) of the optional end coincidences, loop by loop."""
         owners = [self.layout.constraints[group.owner].name for group in self.problem.meeting()]
         return np.array([self.layout.take(x, f"{name}.enabled") for name in owners], dtype=object)
 
     def begin(self, x: Array, before: Array, last: Array, at: Array) -> Array:
-        """Where the solver begins (n,): at the joint values that came in.
+        """Start of the solver (n,): the joint values of the inputs.
 
         A joint whose value is the one that the chain gave out in the last cycle, `at` (2, n), begins at what that was on its
         way to, `last` (2, n): so a chain that greatest speeds hold back keeps to one answer. Where a constraint has just
@@ -309,7 +309,7 @@ class Setpoints:
         return np.array(values, dtype=object)
 
     def starts(self, last: Array) -> Array:
-        """Where the solver begins again when the input values lead nowhere (2, n): its last answer, and a little beside."""
+        """Further starts of the solver (2, n) if the input values fail: its last solution, and a point near it."""
         tree = self.layout.tree
         sizes = [NUDGE * (self.problem.length if slide else 1.0) for slide in tree.is_linear_velocity]
         step = np.array([size if k % 2 else -size for k, size in enumerate(sizes)])
@@ -339,7 +339,7 @@ class Setpoints:
         return total
 
     def free_motion(self, x: Array) -> Any:
-        """Above zero where joint speeds or velocity constraints move the chain beside what moves its positions."""
+        """Positive if joint velocities or velocity constraints move the chain besides the position constraints."""
         total: Any = sum(abs(speed) for speed in self.layout.coordinates(x, "_speed"))
         for constraint in self.velocities:
             counts = self.layout.take(x, f"{constraint.name}.enabled")
@@ -350,7 +350,7 @@ class Setpoints:
         return total
 
     def without_free(self, x: Array) -> list[Any]:
-        """For each velocity constraint whether it counts where all `free_motion` is taken away, 1 or 0."""
+        """Flags (1 or 0) of the velocity constraints that remain without `free_motion`."""
         counting = []
         for constraint in self.velocities:
             alone: Any = 1.0
@@ -360,7 +360,7 @@ class Setpoints:
         return counting
 
     def ahead(self, x: Array, goal: Array, time: Any) -> tuple[Array, Array, Array]:
-        """The numbers (p,) for the end of the cycle, where the solver begins (n,), and the joint speeds now (n,)."""
+        """Parameters (p,) for the end of the cycle, start of the solver (n,), and present joint velocities (n,)."""
         view = Configuration(self.problem.tree, goal)
         speeds = self.speeds(x, view)
         numbers = self._numbers(x, view, time)
@@ -373,7 +373,7 @@ class Setpoints:
         return numbers, integrate(self.problem.tree, goal, np.array(rates, dtype=object) * time), speeds
 
     def speeds(self, x: Array, view: Configuration) -> Array:
-        """Joint speeds (nv,) with which all rows go on holding: the nearest to the input speeds (least squares)."""
+        """Joint velocities (nv,) that keep all rows satisfied, nearest to the input velocities (least squares)."""
         preferred = self.layout.coordinates(x, "_speed")
         limits = self.limits(x)
         parts = self.problem.parts(view, np.concatenate([limits, self._numbers(x, view, 0.0)]))
@@ -383,7 +383,7 @@ class Setpoints:
         drifts = [self._drift(x, group, view, part) for group, part in zip(self.problem.groups, parts, strict=True)]
         drift, bounds = np.concatenate(drifts) * self.problem.weights(parts), self.problem.bounds(limits)
         preferred = preferred * self.problem.shares(bounds, view.q, preferred)
-        # Twice: the joints at a limit that the first answer would move beyond are held in the second.
+        # Twice: the joints at a limit that the first solution would move beyond are locked in the second.
         shares: Array = np.ones(len(preferred))
         speeds = preferred
         for _ in range(2):
@@ -423,7 +423,7 @@ class Setpoints:
         return np.array(values, dtype=object)
 
     def _drift(self, x: Array, group: RowGroup, view: Configuration, part: ConstraintEquations) -> Array:
-        """What the residual (m,) of a group gains in a second where no joint moves, for its target moves."""
+        """Rate of the residual (m,) of a group by the motion of its target alone."""
         if group.kind in {"closed", "meet"}:
             return np.zeros(len(part.residual))
         constraint, start = self.layout.constraints[group.owner], self.start(x)
@@ -440,7 +440,7 @@ class Setpoints:
     def _target(
         self, x: Array, constraint: ChainConstraint, group: RowGroup, start: TargetMotion, view: Configuration | None
     ) -> TargetMotion:
-        """Where a constraint wants its end, in the world; a velocity constraint where it is."""
+        """Target of a constraint in the world; for a velocity constraint the present frame."""
         here = np.eye(4) if view is None else view.pose(group.link)
         position, rotation = start.position + start.rotation @ here[:3, 3], start.rotation @ here[:3, :3]
         motion = self._motion(x, constraint.name, position, rotation)
@@ -453,7 +453,7 @@ class Setpoints:
         return motion
 
     def _alone(self, x: Array, constraint: ChainConstraint, kind: str) -> Any:
-        """1 for a constraint that counts by itself.
+        """1 for a constraint that is active without others.
 
         0 for a velocity where a fixed place, or rotation, of its end counts: it then says how that one moves.
         """
@@ -465,7 +465,7 @@ class Setpoints:
         return alone
 
     def _motion(self, x: Array, name: str, position: Array, rotation: Array) -> TargetMotion:
-        """The motion that the ports of an entity say; what it has no port for is as given, and does not move."""
+        """Motion from the ports of an entity; quantities without a port have the given, constant values."""
 
         def value(quantity: str) -> Array | None:
             full = f"{name}.{quantity}"
@@ -481,7 +481,7 @@ class Setpoints:
 
 
 def common(said: Array, seen: Array) -> Array:
-    """What two speeds (n,) have in common: the smaller where they have one sign, else 0.
+    """Common part of two velocities (n,): the smaller if their signs agree, else 0.
 
     A goal that moves as announced may be approached faster than one that stands; one that is announced to move but does not,
     or that has jumped, may not.
@@ -499,7 +499,7 @@ UNLIMITED = 1e6
 
 
 class GlobalSearch:
-    """Where the solver starts in the cycles in which it searches.
+    """Starts of the solver in cycles with a global search.
 
     Parameters
     ----------

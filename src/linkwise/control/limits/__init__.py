@@ -1,1 +1,1 @@
-"""Speed and acceleration limits of link ends: how far a chain may go towards its goal in a cycle."""
+"""Velocity and acceleration limits of link ends: the admissible step towards the goal in a cycle."""

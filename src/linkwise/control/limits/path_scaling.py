@@ -47,7 +47,7 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import chosen, inner
 
-#: What is looked at: the goal; what is between; the best of it; a part of the braking chord; the best of that.
+#: Phases of the search: the goal; between; the best of these; a part of the braking chord; the best of those.
 GOAL, BETWEEN, CHOSEN, SLOWER, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
 
 #: The search ends where its bracket is this share of its upper end,
@@ -62,10 +62,10 @@ LONGEST = 60.0
 #: Every so many candidates the bracket is halved, by ratio where it can be.
 CYCLE = 6.0
 
-#: A candidate goes at most so many times as far beyond the last one as that went.
+#: Greatest growth factor of the step from one candidate to the next.
 WIDENING = 8.0
 
-#: The number before 1: what is above it is 1.
+#: Greatest float below 1: anything above it counts as 1.
 ALMOST = 1.0 - 2.0**-53
 
 
@@ -87,13 +87,13 @@ class BracketSearch:
 
     @staticmethod
     def lengths() -> dict[str, int]:
-        """What a state is made of."""
+        """Sizes of the state's parts."""
         names = ("phase", "trial", "low", "low_margin", "high", "high_margin", "side", "turn", "looks", "newton")
         return dict.fromkeys(names, 1)
 
     @classmethod
     def read(cls, layout: RowLayout, aux: Array) -> BracketSearch:
-        """From the row of an iteration, all zero at its start."""
+        """Read the state from the row of an iteration, which is zero at its start."""
         numbers = {name: layout.number(aux, name) for name in cls.lengths()}
         return cls(**{**numbers, "trial": select(numbers["looks"] - 0.5, numbers["trial"], 1.0)})
 
@@ -104,7 +104,7 @@ class BracketSearch:
     def next(
         self, margin: Any, onward: Any, hard: Any, closed: ClosedCandidate, guess: tuple[Any, Any], closures: bool
     ) -> BracketSearch:
-        """The state after a look that found a margin.
+        """State after the evaluation of a margin.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class BracketSearch:
         over = select(at[0], fits, select(at[1], good, at[2] + at[4]))
         phase = select(at[1], select(narrow, CHOSEN, BETWEEN), BETWEEN)
         between = bracket.between()
-        further = at[1] * fits * select(self.high - ALMOST, 1.0, 0.0)  # only the goal itself is known not to fit
+        further = at[1] * fits * select(self.high - ALMOST, 1.0, 0.0)  # only the goal itself is known to be infeasible
         between = select(further, lower(self._further(judged), 0.5 * (1.0 + self.trial)), between)
         trial = select(at[0], select(0.999 - guess[0], upper(guess[0], 1e-6), between), between)
         trial = select((at[1] + at[3]) * narrow, bracket.low, trial)
@@ -152,7 +152,7 @@ class BracketSearch:
         return replace(self, phase=phase, trial=trial, looks=looks, newton=0.0, status=status)
 
     def restart(self, slower: Any) -> BracketSearch:
-        """A new bracket from a stand to the braking chord, where that must be cut."""
+        """New bracket from standstill to the braking chord, if that must be shortened."""
         ends = {"low": -1.0, "low_margin": 1.0, "high": 0.0, "high_margin": -1.0}
         return replace(self, **{name: select(slower, value, getattr(self, name)) for name, value in ends.items()})
 
@@ -178,7 +178,7 @@ class BracketSearch:
         return select(self.turn - (CYCLE - 1.5), halved, straight)
 
     def _further(self, margin: Any) -> Any:
-        """Where the margins of this candidate and of the lower end lead to, and a little beyond."""
+        """Extrapolate the margins of this candidate and of the lower end, and a little beyond."""
         fall = upper(self.low_margin - margin, 0.1 * margin)
         return self.trial + (self.trial - self.low) * lower(1.1 * margin / upper(fall, 1e-12), WIDENING)
 
@@ -194,7 +194,7 @@ def _is(value: Any, code: float) -> Any:
     return select(0.25 - apart * apart, 1.0, 0.0)
 
 
-#: How many times as fast as in this cycle ways along loops may come to bend until the chain stands.
+#: Assumed growth of the third derivative along loops until standstill, relative to this cycle.
 FURTHER = 2.0
 
 #: By this share of a limit a rule may seem broken by rounding: positions of 1 m, cycles of 0.1 ms.
@@ -203,7 +203,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class CandidateMargins:
-    """What a candidate is like.
+    """Margins of a candidate.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ class CandidateStep:
         self.prepared, self.carry, self.aux = prepared, carry, aux
 
     def __call__(self, p: Array, q0: Array, settings: Array, x: Array, aux: Array) -> tuple[Array, Array, Any]:
-        """Look at a candidate x, and either end with it or say which is next."""
+        """Evaluate a candidate x; end with it or return the next one."""
         tree = self.points.tree
         row = PreparedRow(tree, self.prepared, self.carry, p)
         search = BracketSearch.read(self.aux, aux)
@@ -294,7 +294,7 @@ class CandidateStep:
         onward: Array,
         best: Array,
     ) -> Array:
-        """Where the next candidate is closed from: as far off its line as the last one was; the chosen one, as it was."""
+        """Start for closing the next candidate: the offset of the last one; for the chosen one its closed position."""
         tree = self.points.tree
         line = integrate(tree, row.q, w * row.dt)
         between = chosen(search.looks - 0.5, integrate(tree, onward, difference(tree, line, here)), onward)
@@ -305,7 +305,7 @@ class CandidateStep:
         return chosen(0.25 - ended * ended, again, chosen(moved.trial - ALMOST, onward, between))
 
     def _kept(self, row: PreparedRow, look: CandidateMargins, tangent: Array) -> Array:
-        """What the next cycle must know."""
+        """Memory for the next cycle."""
         k = len(self.points)
         rate = select(look.margin, look.brake.rate, select(-look.margin, row.rate, look.brake.rate))
         chords = np.concatenate([np.zeros(0), *look.chords[:k]])
@@ -346,7 +346,7 @@ class CandidateStep:
         stops += [joint_margin(limits, speed, brake) for limits, speed in joint_limits]
         room = row.room(here, tangent, brake)
         ahead = self._ahead(row, here, tangent, brake, velocities)
-        sound = select(1e300 - squared(here), 1.0, -1.0)  # what is not a number, or beyond all numbers, is refused
+        sound = select(1e300 - squared(here), 1.0, -1.0)  # NaN and overflow are rejected
         onward = smallest([sound, faster, *stops, room, ahead, 1.0 - brake.stop_distance * self.points.turning(tangent)])
         hard: Any = room
         if self.closures:
@@ -355,7 +355,7 @@ class CandidateStep:
         return CandidateMargins(lower(onward, slower), onward, lower(faster, slower), hard, brake, chords)
 
     def _jerks(self, row: PreparedRow, trial: Any, velocities: list[Array], chords: list[Array]) -> list[Any]:
-        """Third derivatives of the ways along the loops, times `FURTHER`, by the velocities at both ends of the cycle.
+        """Third derivatives of the motion along the loops, times `FURTHER`, by the velocities at both ends of the cycle.
 
         With the velocities v0 and v1 at the ends and the chord velocity V of a cubic they are 6 (v0 + v1 - 2 V)/dt^2. The
         first is that of the candidate's chord brought into the directions that the loops leave at the present output.
@@ -369,7 +369,7 @@ class CandidateStep:
         return [scale * length(v0 + v1 - chord * 2.0) for v0, v1, chord in triples]
 
     def _brake(self, row: PreparedRow, points: list[PointTangent], forces: list[tuple[Any, Any]], now: list[Any]) -> Brake:
-        """As hard as it may be, about."""
+        """Estimate the strongest admissible braking."""
         slowest: Any = 0.5 * row.dt
         for limits, speed in list(zip(row.limits, now, strict=True))[len(points) :]:
             slowest = upper(slowest, speed * limits.deceleration)
@@ -379,12 +379,12 @@ class CandidateStep:
         return Brake.at(upper(rate, SLOWEST * row.inverse_dt), row.dt)
 
     def _no_faster(self, row: PreparedRow, limits: PointLimits, now: Any, was: Any) -> Any:
-        """What is left of the speed limit, or, where it was broken, of braking as hard as the rules let."""
+        """Margin of the velocity limit; of a violated one, margin of braking as hard as the rules permit."""
         slowed = was * limits.speed - limits.most_deceleration * limits.speed / row.inverse_h
         return (1.0 + ROUNDING) * upper(1.0, slowed) - now * limits.speed
 
     def _ahead(self, row: PreparedRow, here: Array, tangent: Array, brake: Brake, velocities: Array) -> Any:
-        """What is left of the way to the goal after braking to its speed; the goal ahead, or nothing is asked."""
+        """Relative remaining distance to the goal after braking to its velocity; 1 if the goal is not ahead."""
         left, apart = difference(row.tree, here, row.goal), tangent - row.goal_speed
         along, square = inner(apart, left), squared(apart)
         relative = velocities - self.points.velocities(here, row.goal_speed)
@@ -398,7 +398,7 @@ class CandidateStep:
 
 
 class Pace:
-    """Greatest speeds, accelerations and decelerations of the ends of links and of joints, kept from cycle to cycle.
+    """Limits of velocity, acceleration and deceleration of link ends and joints, with the state from cycle to cycle.
 
     A cycle takes a chain from q to the next output, on the way to a goal. A point that was at p(q) and comes to p(q_next) in
     the time dt has the chord velocity V; over two cycles with middles h apart, h = (dt_before + dt)/2, it holds for each
@@ -508,7 +508,7 @@ class Pace:
         self._found = n + aux.size + 1
 
     def rest(self, q: npt.ArrayLike) -> FloatArray:
-        """What is carried (C,) by a chain that stands at q (n,)."""
+        """State (C,) of a chain at rest at q (n,)."""
         if np.shape(q) != (self.n,):
             raise ArgumentError(f"q has the shape {np.shape(q)}; expected ({self.n},)")
         return self._rest.copy()
@@ -531,7 +531,7 @@ class Pace:
 
 
 def _check(tree: Tree, links: Sequence[int | str]) -> None:
-    """Raise `ArgumentError` unless limits make sense for the mechanism, and all links are there."""
+    """Raise `ArgumentError` unless the limits are valid for the mechanism, and all links exist."""
     if not tree.nv:
         raise ArgumentError(f"{tree.name!r} has no joint that moves")
     for link in links:

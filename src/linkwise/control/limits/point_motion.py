@@ -1,4 +1,4 @@
-"""Motion of points of links, and closure of loops, along a straight line in joint space; how far ball joints lean on it.
+"""Motion of points of links, closure of loops, and lean of ball joints along a straight line in joint space.
 
 Along q(s) = q + w s a point of the mechanism is at p(s). Its first derivative is the velocity at joint speeds w, its second
 the acceleration at joint speeds w and no joint acceleration, and its third is bounded: of the products of three joint rates
@@ -74,11 +74,11 @@ class Points:
         return len(self.frames)
 
     def positions(self, q: Array) -> Array:
-        """Where the points are (k, 3), m, at q (nq,)."""
+        """Positions of the points (k, 3), m, at q (nq,)."""
         return self._places(body_poses(self.body_tree, self._joints(q)))
 
     def velocities(self, q: Array, w: Array) -> Array:
-        """How fast they are (k, 3), m/s, at joint speeds w (nv,)."""
+        """Velocities of the points (k, 3), m/s, at joint velocities w (nv,)."""
         return self.motion(q, w)[0]
 
     def motion(self, q: Array, w: Array) -> tuple[Array, Array]:
@@ -105,7 +105,7 @@ class Points:
         return np.array([v for v, _ in pairs]).reshape(-1, 3), np.array([a for _, a in pairs]).reshape(-1, 3)
 
     def jerk(self, q: Array, w: Array) -> Array:
-        """Bounds (k,) of the third derivative, m/s3, on the way q + w s for 0 <= s <= 1/`turning`.
+        """Bounds (k,) of the third derivative, m/s3, on the line q + w s for 0 <= s <= 1/`turning`.
 
         With Omega_c the sum of the turning rates from the base to joint c, the triples whose outermost axis is that of c
         make up Omega_c^3 - Omega_(c-1)^3, with the reach beyond c as lever; a joint that slides is in three orders with two
@@ -160,17 +160,17 @@ class Points:
 
 
 def _turns(body: Body) -> bool:
-    """Whether a joint turns its body."""
+    """True if a joint rotates its body."""
     return body.joint is not None or bool(body.turn)
 
 
 def _slides(body: Body) -> bool:
-    """Whether a joint slides its body."""
+    """True if a joint translates its body."""
     return body.advances or (body.joint is not None and not body.joint.is_rotation)
 
 
 def _turning(body: Body, rates: Array) -> Any:
-    """How fast a joint turns its body, rad/s."""
+    """Angular velocity of a body by its joint, rad/s."""
     if body.joint is None:
         return abs(rates[body.speed])
     end = body.speed + body.nv
@@ -180,10 +180,10 @@ def _turning(body: Body, rates: Array) -> Any:
 #: Loops count as closed up to here: rad, and lengths over the size of the mechanism.
 CLOSED = 2e-12
 
-#: Ends of links nearer than this to each other, in units of the mechanism's size, are held together.
+#: Ends of links within this distance, in units of the mechanism's size, count as coincident.
 MEETING = 1e-9
 
-#: Of a Newton step: enough for a factorisation where loops repeat each other.
+#: Damping of a Newton step: enough for a factorisation with redundant loops.
 DAMPING = 1e-13
 
 #: The most Newton steps of a candidate.
@@ -192,17 +192,17 @@ STEPS = 8.0
 #: A candidate that Newton steps leave further apart is none.
 APART = 2e-11
 
-#: What is left open at the present output below this is rounding, and is not kept.
+#: Closure errors at the present output below this are rounding, and are not kept.
 ROUNDING = 1e-10
 
 
-#: Two links, or a link and ``"base"``, whose ends meet as a ``"point"``, or turned alike too, ``"full"``.
+#: Two links, or a link and ``"base"``, whose ends coincide as a ``"point"``, or in rotation too, ``"full"``.
 Pair = tuple[int | str, int | str, LoopKind]
 
 
 @dataclass(frozen=True)
 class ClosedCandidate:
-    """What became of a candidate.
+    """Result of closing a candidate.
 
     Attributes
     ----------
@@ -243,11 +243,11 @@ class LoopProjection:
         return bool(self.loops)
 
     def residual(self, q: Array, switches: Array) -> Array:
-        """How far the loops are open (K,): rad, and lengths over the size of the mechanism."""
+        """Closure error (K,): rad, and lengths relative to the size of the mechanism."""
         return self._equations(q, switches)[0] if self.loops else blank(0)
 
     def held(self, q: Array, switches: Array) -> Array:
-        """Which pairs are held together at q (n,): those that shall be and are; the others close on the way to the goal."""
+        """Active pairs at q (n,): those that are enabled and coincide; the others close on the way to the goal."""
         switched: list[Any] = []
         for switch, loop in zip(switches, self.loops[self.own_loops :], strict=True):
             gap, rotation, _ = loop_seen(self.tree, loop, q)
@@ -256,7 +256,7 @@ class LoopProjection:
         return np.array(switched, dtype=object)
 
     def along(self, q: Array, switches: Array) -> Callable[[Array], Array]:
-        """What brings a joint velocity (n,) at q (n,) into the directions that the loops leave, by least squares."""
+        """Return the projection of joint velocities (n,) at q (n,) to the motions of the loops, by least squares."""
         rates = self._equations(q, switches)[1]
         solve = factor(rates @ rates.T + DAMPING * np.eye(self.rows)).solve
         return lambda w: w - rates.T @ solve(rates @ w)
@@ -284,7 +284,7 @@ class LoopProjection:
         kept = select(squared(before) - ROUNDING**2, select(trial, 1.0 - trial, 1.0), 0.0)
         left = residual - before * kept
         off = squared(left)
-        free = select(1.0 - trial, select(trial + 1.0, 1.0, 0.0), 0.0)  # the goal stands, and the present
+        free = select(1.0 - trial, select(trial + 1.0, 1.0, 0.0), 0.0)  # neither the goal nor the present
         more = select(STEPS - 0.5 - newton, 1.0, 0.0)
         busy = select(off - CLOSED**2, free * more, 0.0)
         tangent = chord - rates.T @ solve(rates @ chord)
@@ -303,7 +303,7 @@ class LoopProjection:
 
 
 def meeting_loop(tree: Tree, first: int | str, second: int | str, kind: LoopKind) -> Loop:
-    """A loop that holds the ends of two links together: their places, or all of them."""
+    """Loop between the ends of two links: of their positions, or of their frames."""
     ends = []
     for link in (first, second):
         if link == "base":  # (the start of the chain: the world of the mechanism)
@@ -348,13 +348,13 @@ class Cones:
         return np.concatenate([np.zeros(0), *parts])
 
     def widened(self, q: Array, step: Array, openings: Array) -> Array:
-        """The cones (c,), wider where axes lean beyond them at q (nq,), or on the way of a step (nv,) that is taken."""
+        """Cones (c,), widened where axes lean beyond them at q (nq,), or during a step (nv,) that is taken."""
         leans = [self._most(at, q, step) for at in self.joints]
         pairs = zip(leans, openings, strict=True)
         return np.array([select(lean - most - 2.0 * CONE_ROUNDING, lean, most) for lean, most in pairs], dtype=object)
 
     def detour(self, q: Array, goal: Array, openings: Array) -> tuple[Array, Any]:
-        """A goal (nq,) to which the straight way stays in the cones (c,), and above zero where it is not the one given.
+        """Goal (nq,) whose straight line stays in the cones (c,), and a flag, positive if it differs from the given one.
 
         Where the turn from q to the goal leaves a cone, the axis first goes upright: from there every turn of less than half
         a turn leans further and further, so at the latest then the way to the goal is free.
@@ -367,16 +367,16 @@ class Cones:
         return turned, blocked
 
     def scale(self, *steps: Array) -> Array:
-        """One over the angles (c,) of some steps (nv,) in all."""
+        """Inverse of the total angles (c,) of some steps (nv,)."""
         return np.array([1.0 / (sum(root(squared(step[at.v])) for step in steps) + 1e-200) for at in self.joints])
 
     def room(self, q: Array, step: Array, openings: Array, scale: Array) -> list[Any]:
-        """What is left of each cone on the way of a step (nv,) from q (nq,), times a scale (c,)."""
+        """Margin of each cone during a step (nv,) from q (nq,), times a scale (c,)."""
         triples = zip(self.joints, openings, scale, strict=True)
         return [(most + CONE_ROUNDING - self._most(at, q, step)) * factor for at, most, factor in triples]
 
     def _most(self, at: ManifoldJoint, q: Array, step: Array) -> Any:
-        """The most that the axis leans on the way of a step, rad.
+        """Greatest lean of the axis during a step, rad.
 
         The axis goes along a circle about that of the turn, with the angles `tilt` and `lean` from it to the axis and to the
         axis of the cone: furthest from the latter on the side away from it, by the sum of both or what is left of a turn.

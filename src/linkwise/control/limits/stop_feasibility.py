@@ -1,4 +1,4 @@
-"""Whether a chain can stop within all limits, and its greatest admissible deceleration.
+"""Stop feasibility within all limits, and the greatest admissible deceleration.
 
 The manoeuvre is along the joints' present direction w: the share of w falls at a constant rate beta, from 1 in the middle of
 the last cycle to sigma = 1 - beta dt/2 at its end, and on to 0 after another way of S = sigma^2/(2 beta) times w. A point is
@@ -29,13 +29,13 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
-#: Added to squares of speeds, m2/s2, so that a direction can be taken of each.
+#: Added to squared velocities, m2/s2, so that each has a direction.
 TINY = 1e-24
 
 
 @dataclass(frozen=True)
 class PointLimits:
-    """One over the limits of a point: of speed, acceleration, deceleration, and acceleration in any direction.
+    """Inverse limits of a point: velocity, acceleration, deceleration, and acceleration in any direction.
 
     The limits themselves, infinite where there is none, are `most_deceleration` and `most_any_way`.
     """
@@ -49,7 +49,7 @@ class PointLimits:
 
     @classmethod
     def of(cls, inverse: Sequence[Any], acceleration: Any, deceleration: Any) -> PointLimits:
-        """From one over each limit, and two of the limits."""
+        """Build it from all inverse limits, and two of the limits."""
         speed, faster, slower = inverse
         return cls(speed, faster, slower, lower(faster, slower), deceleration, upper(acceleration, deceleration))
 
@@ -70,7 +70,7 @@ def length(v: Array) -> Any:
 
 
 def smallest(values: list[Any]) -> Any:
-    """The least of some scalars, at most 1, without those that are no number: margins are shares of what is allowed."""
+    """Minimum of some scalars and 1, without NaN: margins are relative to their limits."""
     least_value: Any = 1.0
     for value in values:
         least_value = lower(value, least_value)
@@ -78,7 +78,7 @@ def smallest(values: list[Any]) -> Any:
 
 
 def rule_margins(limits: PointLimits, chord: Array, now: Any, before: Array, was: Any, inverse_h: Any) -> tuple[Any, Any]:
-    """What is left of the rules, as a share of each limit, of two chord velocities (d,) with their lengths.
+    """Relative margins of the rate limits, from two chord velocities (d,) with their lengths.
 
     Returns
     -------
@@ -97,10 +97,10 @@ def rule_margins(limits: PointLimits, chord: Array, now: Any, before: Array, was
 #: The least rate of braking, as a share of the cycle's own 2/dt.
 SLOWEST = 1e-9
 
-#: A share of the speed that is rounding, at the end of a cycle in which it comes to rest.
+#: Relative velocity that is rounding, at the end of a cycle that ends at rest.
 AT_ONCE = 1e-9
 
-#: The share of what seems possible that is used in braking: how much is possible follows from the rate itself, slightly.
+#: Share of the possible braking that is used: the possible rate depends slightly on the rate itself.
 EASE = 0.999
 
 #: A unit vector in a cone of 30 degrees differs from the axis by this many sines of its angle, at most,
@@ -120,7 +120,7 @@ class Brake:
 
     @classmethod
     def at(cls, rate: Any, dt: Any) -> Brake:
-        """After a cycle of length dt; a rate of 2/dt or more stops at once."""
+        """State after a cycle of length dt; a rate of 2/dt or more stops at once."""
         share = 1.0 - 0.5 * dt * rate
         share = select(share - AT_ONCE, share, 0.0)
         return cls(rate, share, share * share / (2.0 * rate))
@@ -128,7 +128,7 @@ class Brake:
 
 @dataclass(frozen=True)
 class Split:
-    """A vector as seen along the velocity: its part along it, the square of what is across, its square."""
+    """A vector relative to a velocity: component along it, square of the transverse component, total square."""
 
     along: Any
     across2: Any
@@ -136,13 +136,13 @@ class Split:
 
     @classmethod
     def of(cls, vector: Array, velocity: Array, inverse: Any) -> Split:
-        """With one over the speed."""
+        """Split a vector, with the inverse of the speed."""
         along, square = inner(vector, velocity) * inverse, squared(vector)
         return cls(along, upper(square - along * along, 0.0), square)
 
 
 class PointTangent:
-    """How one point moves at the end of a cycle.
+    """Motion of one point at the end of a cycle.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class PointTangent:
         self.left = jerk * self.speed * (1.0 / 6.0)
 
     def force(self, limits: PointLimits) -> tuple[Any, Any]:
-        """What beta |v| (m/s2) may be, a little less, infinite without limits; and how far that is from not being possible.
+        """Admissible beta |v| (m/s2), slightly reduced, infinite without limits; and the violation if there is none.
 
         With the force f, the part b of a deceleration d that bends take, and e/f for what is left of Taylor's series (less,
         as the way to the stop is shorter), f + b + e/f <= d; `margins` verifies the limits.
@@ -196,7 +196,7 @@ class PointTangent:
         return lower(most, limit + self.chord_back), quality
 
     def margins(self, limits: PointLimits, brake: Brake, quality: Any) -> tuple[Any, Any]:
-        """What is left of accelerations, and of the speed, on the whole manoeuvre; below zero where a limit is broken.
+        """Margins of acceleration and velocity during the whole manoeuvre, negative if a limit is violated.
 
         The rate of braking is as great as the limits let it be, so the share of them that is left means nothing: of
         accelerations it is how far they are from not being possible.
@@ -221,19 +221,19 @@ class PointTangent:
         return select(kept, upper(quality, lower(kept, 1e-3)), kept), 1.0 - self._fastest(brake) * limits.speed
 
     def _ends(self, force: Any, square: Any) -> tuple[Any, Any]:
-        """Squares of the accelerations at both ends of the manoeuvre, the greater one, and on the way back."""
+        """Squared accelerations at both ends of the manoeuvre, the greater one, and on the way back."""
         across2 = square * square * self.bend.across2
         first, second = force - square * self.bend.along, force + 0.5 * square * self.bend.along
         back = force - self.back.along
         return upper(first * first + across2, second * second + 0.25 * across2), back * back + self.back.across2
 
     def _total(self, inverse: Any, ends: Any, back: Any, left: Any) -> Any:
-        """What is left of a limit of acceleration in any direction."""
+        """Margin of a limit of acceleration in any direction."""
         remaining = 1.0 - left * inverse
         return lower(remaining * abs(remaining) - ends * (inverse * inverse), 1.0 - back * (inverse * inverse))
 
     def _fastest(self, brake: Brake) -> Any:
-        """A bound of the speed on the way, m/s: of (|v| + x g)(1 - x/2), 0 <= x <= 1, with g what bends may add."""
+        """Upper bound of the speed during braking, m/s: of (|v| + x g)(1 - x/2), 0 <= x <= 1, with g from bends."""
         distance, half = brake.stop_distance, 0.5 * brake.stop_distance * brake.stop_distance
         bowed = distance * upper(self.bend.along, 0.0) + half * (self.bend.across2 * self.inverse + self.jerk)
         added = lower(bowed, distance * self.bent + half * self.jerk)
@@ -241,23 +241,23 @@ class PointTangent:
 
 
 def _greatest(limit: Any, inverse: Any, remaining: Any, left: Any) -> tuple[Any, Any]:
-    """The greatest f with f + left/f <= rest limit, and the discriminant as a share; below zero where there is none."""
+    """Greatest f with f + left/f <= remaining limit, and the relative discriminant, negative if there is none."""
     quality = remaining * abs(remaining) - 4.0 * left * (inverse * inverse)
     return limit * (0.5 * (remaining + root(upper(quality, 0.0)))), quality
 
 
 def joint_margin(limits: PointLimits, speed: Any, brake: Brake) -> Any:
-    """What is left of the speed on the way, of a joint whose speed is its chord velocity; `force` needs no check."""
+    """Velocity margin of a joint whose velocity is its chord velocity; `force` needs no check."""
     return 1.0 - brake.share * speed * limits.speed
 
 
-#: Of each point, in the input row;
+#: Inputs of each point;
 LIMITS = ("max_speed", "max_acceleration", "max_deceleration")
 
 #: and one over each.
 INVERSE = ("speed", "acceleration", "deceleration")
 
-#: What is prepared as one number each,
+#: Precomputed scalars,
 NUMBERS = ("dt", "inverse_dt", "inverse_h", "moves", "rate", "guess", "left", "far", "following")
 
 #: and for each joint: configurations (nq,), velocities (nv,), limits (n,) and cones (c,).
@@ -265,13 +265,13 @@ CONFIGURATIONS, VELOCITIES, JOINT_LIMITS = ("q", "goal"), ("goal_speed", "stop",
 CONES = ("cones", "cone_scale")
 JOINTS = (*CONFIGURATIONS, *VELOCITIES, *JOINT_LIMITS, *CONES)
 
-#: The share of the way to a stop that is needed one cycle later, about: bends are less at less speed.
+#: Approximate share of the stopping distance that is needed one cycle later: curvature decreases with velocity.
 HARDER = 0.99
 
-#: Candidates behind a moving goal go so many times as far as what seems right: what is right ends them before.
+#: Candidates behind a moving goal exceed the estimate by this factor: the exact one ends them before.
 BEYOND = 1.5
 
-#: Between these is what braking is taken to leave of the limits.
+#: Bounds of the estimated margin after braking.
 LEAST, MOST = 1e-3, 2.0
 
 #: By this share a stop may seem to be beyond a joint's limit by rounding.
@@ -365,13 +365,13 @@ class Prepare:
         return np.concatenate([part for w in begun for part in (self.points.velocities(q, w).ravel(), w)])
 
     def _chase(self, start: _Start, wanted: Array, goal_speed: Array, inverse: Array, dt: Any) -> Array:
-        """The joints' chord velocity (n,) that comes up to a moving goal and to its speed at once.
+        """Joint chord velocity (n,) that reaches a moving goal and its velocity at the same time.
 
         Seen from the goal it leads straight there, as fast as the greatest decelerations let it come to rest there: with the
         time c that a unit of speed takes to brake and the way r, (s c + dt/2)^2 = 2 c r for the speed s in this cycle.
         """
         ahead = wanted - goal_speed
-        time: Any = 0.0  # (that the speed which is there in one cycle takes to brake)
+        time: Any = 0.0  # (braking time of the velocity in one cycle)
         velocities = [*self.points.velocities(start.q, ahead), *blocks(self.points.tree, ahead)]
         for velocity, limit in zip(velocities, inverse, strict=True):
             time = upper(time, length(velocity) * limit)
@@ -379,13 +379,13 @@ class Prepare:
         return np.asarray(goal_speed + ahead * select(fall - dt, (fall - 0.5 * dt) / upper(time, 1e-300), 1.0))
 
     def _guess(self, start: _Start, wanted: Array, limits: Sequence[Array], h: Any, dt: Any) -> tuple[Any, Any]:
-        """About where lambda ends, and how much braking leaves of the limits.
+        """Estimate the final lambda, and the margin after braking.
 
         The velocities of the points are taken as they are at the present output; the joints' braking as it was in the last
         cycle, on the way to the goal.
         """
         onward = wanted - start.stop
-        # (what braking, a little harder than in the last cycle, leaves of the way, and what lambda takes of that)
+        # (remaining distance after slightly stronger braking than in the last cycle, and lambda's share of it)
         spare = start.far - HARDER * start.stop_distance * start.speed
         taken = root(squared(onward)) * (dt + 1.0 / upper(start.rate, 1e-9))
         share = select(start.rate, lower(upper(spare, 0.0) / (taken + 1e-200), 1.0), 1.0)
@@ -404,7 +404,7 @@ class Prepare:
 
 @dataclass(frozen=True)
 class _Start:
-    """Where a cycle begins: the present output, its direction, the braking chord, the chord velocities before."""
+    """Begin of a cycle: present output, its direction, braking chord, previous chord velocities."""
 
     q: Array
     far: Any
@@ -417,7 +417,7 @@ class _Start:
 
 
 def _braking(rate: Any, h: Any, dt: Any) -> tuple[Any, Any]:
-    """Of braking: the mean share of the direction in this cycle, and the stopping distance over the speed (s)."""
+    """Mean share of the direction in this cycle of braking, and stopping distance divided by the speed (s)."""
     share = upper(1.0 - rate * (h - 0.5 * dt), 0.0)
     stop_distance = select(rate, share * share / upper(2.0 * rate, 1e-300), 0.0)
     fall = rate * dt
@@ -435,7 +435,7 @@ def _bounds(q: Array, stop: Array, low: Array, high: Array) -> tuple[Array, Arra
 
 
 def _reach(base: Array, step: Array, most: Any) -> Any:
-    """The greatest x with |base + x way| <= most, 1 at most, or 0."""
+    """Greatest x with |base + x step| <= most, between 0 and 1."""
     a, b, c = squared(step), inner(base, step), squared(base)
     most = lower(most, 1e100)
     far = abs(step[0]) * most if len(step) == 1 else root(upper(b * b + a * (most * most - c), 0.0))
@@ -443,7 +443,7 @@ def _reach(base: Array, step: Array, most: Any) -> Any:
 
 
 class PreparedRow(SimpleNamespace):
-    """What the search reads, by name (see `Prepare`), and the limits and chord velocities of all points in lists.
+    """Inputs of the search, by name (see `Prepare`), and lists of limits and chord velocities of all points.
 
     Parameters
     ----------
@@ -468,13 +468,13 @@ class PreparedRow(SimpleNamespace):
         self.before = (chords, lengths)
 
     def inside(self, here: Array) -> Array:
-        """A configuration (nq,) with the rounding beyond the joints' limits taken off."""
+        """Clip a configuration (nq,) to the joints' limits, which it exceeds by rounding only."""
         single = here[self.tree.nq - self.tree.n :]
         singles = np.array([lower(upper(x, a), b) for x, a, b in zip(single, self.low, self.high, strict=True)])
         return np.concatenate([self.ball_cones.clipped(here, self.cones), singles])
 
     def room(self, here: Array, tangent: Array, brake: Brake) -> Any:
-        """What is left of the way to the joints' limits, after stopping."""
+        """Margin of the joints' limits after stopping."""
         base, free = self.tree.nq - self.tree.n, self.tree.nv - self.tree.n
         margins = self.ball_cones.room(here, tangent * brake.stop_distance, self.cones, self.cone_scale)
         for x, speed, low, high, scale in zip(here[base:], tangent[free:], self.low, self.high, self.scale, strict=True):

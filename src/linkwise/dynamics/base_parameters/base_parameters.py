@@ -23,7 +23,7 @@ SAMPLES = 4
 #: Share of joints that rest in a sample: only there Coulomb friction differs from a constant load.
 RESTING = 0.25
 
-#: A column is new if this part of it is left when the columns before it are taken off.
+#: A column is independent if at least this part remains after projection on the columns before it.
 INDEPENDENT = 1e-8
 
 
@@ -156,13 +156,13 @@ def _sampled(mechanism: Tree, rng: np.random.Generator, count: int, share: float
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
     for at in mechanism.manifold_joints:
         q[:, at.quaternion] /= np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
-    qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves either way, for friction differs
+    qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves in both directions, as friction differs
     qd[rng.random(qd.shape) < share] = 0.0
     return np.asarray(kernel_of(mechanism, "regressor", "numpy")(q, qd, qdd)).reshape(-1, count)
 
 
 def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
-    """For each column the largest of its kind (P,): all links are of one, each motor is of its own."""
+    """Largest column size of each kind of parameter (P,): links are one kind, each motor is a kind of its own."""
     largest, start = np.zeros(len(sizes)), len(LINK) * len(tree.links)
     for first, last in [(0, start), *((k, k + len(MOTOR)) for k in range(start, len(sizes), len(MOTOR)))]:
         largest[first:last] = sizes[first:last].max(initial=0.0)
@@ -172,7 +172,7 @@ def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
 def _combinations(
     table: FloatArray, sizes: FloatArray, columns: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_]
 ) -> FloatArray:
-    """Which combination of all parameters goes with each of the columns that are kept."""
+    """Combination of all parameters for each of the columns that are kept."""
     matrix = np.zeros((len(columns), table.shape[1]))
     if len(columns):
         scale = sizes[columns]
@@ -184,5 +184,5 @@ def _combinations(
 
 
 def combination_name(row: FloatArray, column: int, names: tuple[str, ...]) -> str:
-    """Write a combination (P,) of parameters as a sum, the one whose column it takes first."""
+    """Write a combination (P,) of parameters as a sum, beginning with the parameter whose column is kept."""
     return combination_text(combination(row, column, names))

@@ -78,25 +78,25 @@ class DriveColumns:
 
 @dataclass(frozen=True)
 class ParameterColumns:
-    """All columns: in the order of the base to the tips those of links, then those of motors."""
+    """All columns: those of links in order from the base to the tips, then those of motors."""
 
     blocks: tuple[Block, ...]
     drives: tuple[DriveColumns, ...]
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of columns."""
         return TEN * len(self.blocks) + len(MOTOR) * len(self.drives)
 
     @property
     def asked(self) -> list[int]:
-        """In the order in which they are asked whether they add anything."""
+        """Order in which columns are tested for independence."""
         links = [column for block in self.blocks for column in block.asked]
         return links + [drive.start + k for drive in self.drives for k in range(len(MOTOR))]
 
 
 def rotor_speeds(bodies: Bodies) -> tuple[int, ...]:
-    """The speeds that drive a rotor on a body, each once."""
+    """Distinct velocities that drive rotors on a body."""
     return tuple(sorted({rotor.speed for rotor in bodies.rotors}))
 
 
@@ -162,7 +162,7 @@ def grouped(
 
 
 def _told(conditions: Array, gathered: Array, block: Block | None, point: Point) -> tuple[Array, list[int], Array]:
-    """What the conditions tell of a body's own link, the columns that this takes, and what they tell of others alone."""
+    """Reduce the conditions by the columns of a body's own link; return the columns used and the remaining conditions."""
     if block is None or conditions.dtype == object or block.matrix.dtype != object:
         return reduced(conditions @ gathered, block.asked if block else [], point)
     leading, there, others = reduced(conditions, range(TEN), {})
@@ -214,7 +214,7 @@ def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> t
 
 
 def _friction(columns: ParameterColumns, loads: Mapping[int, Array]) -> Array:
-    """What friction shows of each joint (k, P): viscous, and Coulomb friction and a constant load either way."""
+    """Friction rows of each joint (k, P): viscous, and Coulomb friction and a constant load in both directions."""
     rows = []
     for speed in sorted({drive.speed for drive in columns.drives}):
         for kind in range(3):

@@ -52,20 +52,20 @@ class Quantities:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of quantities."""
         return TEN + 6 * len(self.rotors) + len(self.pairs)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The pairs of rotor speeds, each by its place in `rotors`."""
+        """Pairs of rotor velocities, as indices in `rotors`."""
         return list(combinations_with_replacement(range(len(self.rotors)), 2))
 
     def of_rotor(self, place: int) -> slice:
-        """Where the six of v u stand."""
+        """Slice of the six quantities v u."""
         return slice(TEN + 6 * place, TEN + 6 * place + 6)
 
     def of_pair(self, a: int, b: int) -> int:
-        """Where u_a u_b stands."""
+        """Index of u_a u_b."""
         return TEN + 6 * len(self.rotors) + self.pairs.index((min(a, b), max(a, b)))
 
     def product(self, x: Array, y: Array) -> Array:
@@ -123,7 +123,7 @@ class IdentifiabilityConditions:
 
 @dataclass(frozen=True)
 class _Reach:
-    """What a body can do: motions (k, 6 + m), quantities (k, N), gravity (N,) at one place, and its changes (k, N)."""
+    """Reachable states of a body: motions (k, 6 + m), quantities (k, N), gravity (N,) at one place, its changes (k, N)."""
 
     motions: Array
     quantities: Array
@@ -211,7 +211,7 @@ def _jointed(
 
 
 def passed_on(known: Quantities, body: Body) -> Array:
-    """The matrix (N, N) that takes coefficients of a body to those on its parent of what moves with it."""
+    """Matrix (N, N) that maps coefficients of a body to the parent's coefficients of the parts that move with the parent."""
     down = known.moved(to_body(body.placement).T, _seen(body.placement))
     if body.speed in known.rotors:
         down = known.joined(body.freedoms[0].screw, known.rotors.index(body.speed)) @ down
@@ -225,7 +225,7 @@ def _products(known: Quantities, local: Array, motions: Array) -> Array:
 
 
 def _closed(rows: Array, rates: Sequence[Array], point: Point) -> Array:
-    """What spans the rows and all that they become as the joint moves: the rows, their rates, the rates of those."""
+    """Span of rows under motion of the joint: the rows, their derivatives, and the derivatives of those."""
     span = newest = independent(rows, point)
     while len(newest) and len(span) < span.shape[1]:
         further = np.concatenate([newest @ rate.T for rate in rates])

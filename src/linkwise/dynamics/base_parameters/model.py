@@ -32,13 +32,13 @@ from linkwise.spatial.scalar import Array, array, blank, is_zero
 #: The ten parameters of a body with the integrals of x^2, y^2 and z^2 dm, kg m2, in the places of the moments of inertia.
 SECOND = ("M", "MX", "MY", "MZ", "JXX", "JYY", "JZZ", "XY", "YZ", "XZ")
 
-#: A base parameter below this part of what is added up to make it is zero.
+#: A base parameter below this part of its terms is zero.
 _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class BaseBodies:
-    """The moving bodies of a mechanism, their inertias in base parameters, and what those are.
+    """The moving bodies of a mechanism, with inertias in base parameters, and the definitions of these.
 
     The efforts are those of the mechanism. Forces between links are not, for masses stand on other links.
 
@@ -82,12 +82,12 @@ class BaseBodies:
 
     @cached_property
     def values(self) -> Array:
-        """What they are on this mechanism (b,): numbers, or expressions in its symbols."""
+        """Values on this mechanism (b,): numbers, or expressions in its symbols."""
         return array([expanded(sum(parts, 0.0)) for parts in _products(self.matrix, self.numbers)])
 
     @property
     def definitions(self) -> dict[str, tuple[tuple[Any, str], ...]]:
-        """Of each name the coefficients, numbers or expressions, and the parameters that they go with."""
+        """Map each name to the coefficients, numbers or expressions, and the parameters combined."""
         return {name: combination(row, None, self.parameters) for name, row in zip(self.names, self.matrix, strict=True)}
 
     def text(self) -> str:
@@ -128,7 +128,7 @@ class BaseBodies:
 
 
 def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
-    """The moving bodies with a symbol for each base parameter: what equations in base parameters are derived from.
+    """Bodies with a symbol for each base parameter, from which equations in base parameters are derived.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _from_links(tree: Tree, bodies: Bodies, second: bool) -> Array:
 
 
 def _products(matrix: Array, values: Array) -> list[list[Any]]:
-    """Of each combination what is added up, without what is zero."""
+    """Terms of each combination, without zeros."""
     results = []
     for row in matrix:
         pairs = [(a, b) for a, b in zip(row, values, strict=True) if not (is_zero(a) or is_zero(b))]
@@ -214,7 +214,7 @@ def _products(matrix: Array, values: Array) -> list[list[Any]]:
 
 
 def _is_there(parts: Sequence[Any]) -> bool:
-    """Whether a sum is not zero: an expression identically, a number but for rounding."""
+    """True if a sum is not zero: an expression identically, a number up to rounding."""
     if any(isinstance(part, Expr) for part in parts):
         return not is_zero(expanded(sum(parts, 0.0)))
     return bool(abs(sum(parts)) > _ROUNDING * sum(map(abs, parts)))
@@ -229,7 +229,7 @@ def _labels(
 ) -> list[str]:
     """The symbol of each combination: that of its parameter, with an R before the number where others are grouped."""
     start, result = len(LINK) * len(bodies.bodies), []
-    moved = rows.shape[1] - count  # motors stand last in both
+    moved = rows.shape[1] - count  # motors are last in both
     for row, column in zip(rows, columns.tolist(), strict=True):
         if column < start:
             body, k = divmod(column, len(LINK))
@@ -243,7 +243,7 @@ def _labels(
 
 
 def _number(bodies: Sequence[Body], k: int) -> str:
-    """Of the link that the joint moves, counted from 1, 0 for a floating base; primed where the joint has more bodies."""
+    """Number of the link that the joint moves, from 1, 0 for a floating base; primed if the joint has more bodies."""
     link = bodies[k].link
     return f"{link + 1}{sum(body.link == link for body in bodies[k + 1 :]) * chr(39)}"
 

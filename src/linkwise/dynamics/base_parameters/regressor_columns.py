@@ -1,4 +1,4 @@
-"""Columns of the regressor in the form that `grouping` takes, scaled alike."""
+"""Columns of the regressor as input of `grouping`, scaled alike."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.transform import inverse
 
-#: Asked last within a link whose joint axis lies nearest to its x, y or z axis, so that others express them,
-#: as is usual (W. Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves with the parent alike.
+#: Tested last in a link whose joint axis is nearest to its x, y or z axis, so that others express them, as is usual (W.
+#: Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves equally with the parent.
 LAST = (("ZZ", "MX", "M"), ("XX", "MY", "M"), ("YY", "MZ", "M"))
 
 #: The power of length in each of the ten parameters of a link.
 POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
 
-#: In which order the ten are asked where XX, YY and ZZ are the integrals of x^2, y^2, z^2 about a joint along z.
+#: Order of tests for the ten if XX, YY and ZZ are the integrals of x^2, y^2, z^2 about a joint along z.
 SECOND_ORDER = ("MX", "MY", "XX", "YY", "XY", "YZ", "XZ", "ZZ", "MZ", "M")
 
 #: The ten parameters from those with the integrals of x^2, y^2, z^2: XX is that of y^2 + z^2.
@@ -32,12 +32,12 @@ TENSOR_OF_SECOND = np.eye(10)
 
 TENSOR_OF_SECOND[4:7, 4:7] = 1.0 - np.eye(3)
 
-#: Of the ten columns of a link: the first, the body that carries it, T_body_link, and the order in which they are asked.
+#: Ten columns of a link: the first, the body that carries it, T_body_link, and the order of tests.
 Placed = tuple[int, int, Array, tuple[int, ...]]
 
 
 def order_for(axis: FloatArray) -> tuple[int, ...]:
-    """In which order the ten parameters of a link are asked whose joint has this axis (3,), in its own axes."""
+    """Order of tests for the ten parameters of a link whose joint has this axis (3,), in its own axes."""
     last = LAST[int(np.argmax(np.abs(axis)))]
     return tuple(LINK.index(symbol) for symbol in [*(symbol for symbol in LINK if symbol not in last), *last])
 
@@ -52,14 +52,14 @@ def from_base(tree: Tree) -> list[int]:
 
 
 def asked(tree: Tree, point: Point | None = None) -> list[int]:
-    """Columns in the order in which they are asked whether they add anything: links from base to tips, then motors."""
+    """Order in which columns are tested for independence: links from base to tips, then motors."""
     links = [len(LINK) * k + j for k in from_base(tree) for j in _order_in(tree, k, point or {})]
     start = len(LINK) * len(tree.links)
     return links + list(range(start, start + len(MOTOR) * len(tree.drives)))
 
 
 def _order_in(tree: Tree, k: int, point: Point) -> tuple[int, ...]:
-    """In which order the ten parameters of a link are asked."""
+    """Order of tests for the ten parameters of a link."""
     link = tree.links[k]
     axis = link.joint_model.parts[-1].axis if link.joint_model.parts else np.atleast_2d(link.axis)[0]
     return order_for(at(np.asarray(link.after), point)[:3, :3].T @ axis)
@@ -67,7 +67,7 @@ def _order_in(tree: Tree, k: int, point: Point) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class RegressorProblem:
-    """What is grouped.
+    """Input of the grouping.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def problem_of_bodies(tree: Tree, bodies: Bodies, *, second: bool) -> RegressorP
 
 
 def symbolic_geometry(tree: Tree, bodies: Bodies) -> bool:
-    """Whether anything but inertias and frictions has symbols."""
+    """True if data other than inertias and frictions contain symbols."""
     placed = [t for body in bodies.bodies for t in (body.placement, body.pitch)]
     gears = [value for drive in tree.drives for value in (drive.motor.gear_ratio, drive.motor.axis)]
     return any(map(has_symbols, [*placed, *(t for _, t in bodies.frames), tree.gravity, *gears]))
@@ -127,7 +127,7 @@ def unit_of_length(bodies: Bodies) -> float:
 
 
 def _scaled(tree: Tree, bodies: Bodies, blocks: Sequence[Placed]) -> RegressorProblem:
-    """With numbers, lengths in a unit of the mechanism's own and every column of the size of 1; with symbols as they are."""
+    """Scale numeric columns to size 1, with lengths in a unit of the mechanism; columns with symbols are unchanged."""
     plain = not symbolic_geometry(tree, bodies)
     unit = unit_of_length(bodies) if plain else 1.0
     size = float(np.linalg.norm(tree.gravity)) if plain else 1.0
@@ -158,7 +158,7 @@ def _in_units(moving: Bodies, unit: float) -> Bodies:
 
 
 def _is_length(body: Body) -> bool:
-    """Whether the coordinate of a body's joint is a length: it does not turn the body."""
+    """True if the coordinate of a body's joint is a length: it does not rotate the body."""
     return not any(freedom.angular.any() for freedom in body.freedoms)
 
 
@@ -190,6 +190,6 @@ def _drives(tree: Tree, moving: Bodies, start: int, unit: float, plain: bool) ->
 
 
 def _friction(motor: Motor) -> tuple[float, float, float]:
-    """What B, Tc+ and Tc- of a motor are multiplied by at its joint."""
+    """Factors of B, Tc+ and Tc- of a motor at its joint."""
     unit = Motor(gear_ratio=motor.gear_ratio, friction_rule=motor.friction_rule, viscous=1.0, coulomb=1.0)
     return unit.reflected_viscous, unit.reflected_coulomb[0], unit.reflected_coulomb[0]

@@ -1,4 +1,4 @@
-"""Reduction of small systems of linear equations whose coefficients may be expressions.
+"""Row reduction of small systems of linear equations whose coefficients may be expressions.
 
 Which coefficients vanish is decided on numbers: those of the matrix itself, or its values at a point with random numbers for
 the symbols, where an expression that is not zero identically is not zero either (J. T. Schwartz, "Fast probabilistic
@@ -56,7 +56,7 @@ def independent(rows: Array, point: Point) -> Array:
 
 
 def reduced(rows: Array, columns: Sequence[int], point: Point) -> tuple[Array, list[int], Array]:
-    """The reduced echelon form of rows in some of their columns, taken in order.
+    """Reduced echelon form of rows over some of their columns, taken in order.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _divide(exact: Array, numbers: FloatArray, row: int, column: int) -> None:
 
 
 def _take_off(exact: Array, numbers: FloatArray, other: int, row: int, column: int) -> None:
-    """Subtract the leading row from another one, and clear what only rounding left."""
+    """Subtract the leading row from another one, and clear remainders of rounding."""
     part = numbers[other, column] * numbers[row]
     size = np.abs(numbers[other]) + np.abs(part)
     result = exact[other] - exact[other, column] * exact[row]
@@ -127,7 +127,7 @@ def _take_off(exact: Array, numbers: FloatArray, other: int, row: int, column: i
 
 
 def tidied(values: Array) -> Array:
-    """Expressions multiplied out, so that what cancels does."""
+    """Expand expressions so that terms cancel."""
     if values.dtype != object:
         return values
     result = values.copy()

@@ -25,7 +25,7 @@ from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, array
 
-#: Random points at which the conditions of a mechanism with symbols are compared: what agrees depends on no symbol.
+#: Random points at which conditions with symbols are compared: equal values depend on no symbol.
 POINTS = 3
 
 #: A coefficient below this is rounding of zero, where columns are of the size of 1.
@@ -75,22 +75,22 @@ class BaseForms:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each is (b,): ``"XX2 - YY2 - a2^2 M3"``."""
+        """Formula of each combination (b,): ``"XX2 - YY2 - a2^2 M3"``."""
         return tuple(map(combination_text, self.terms))
 
     @property
     def values(self) -> Array:
-        """What they are on this mechanism (b,): numbers, or expressions in its symbols."""
+        """Values on this mechanism (b,): numbers, or expressions in its symbols."""
         return array(_times(self.matrix, self.numbers))
 
     @property
     def expressions(self) -> Array:
-        """What they are in the parameters (b,): expressions in `linkwise.symbols` named like these."""
+        """Combinations (b,) as expressions in symbols of `linkwise.symbols` named like the parameters."""
         return _times(self.matrix, np.array([parameter(name) for name in self.parameters], dtype=object))
 
     @property
     def terms(self) -> tuple[tuple[tuple[Any, str], ...], ...]:
-        """Of each, the coefficients and the parameters that they go with, that first whose column it takes."""
+        """Coefficients and parameters of each combination, beginning with the parameter whose column is kept."""
         return tuple(
             combination(row, int(column), self.parameters) for row, column in zip(self.matrix, self.columns, strict=True)
         )
@@ -106,7 +106,7 @@ class BaseForms:
 
 @contextmanager
 def of_bounded_length(tree: Tree) -> Iterator[None]:
-    """Say which mechanism it is whose expressions grow too long."""
+    """Name the mechanism in the error of expressions that grow too long."""
     try:
         yield
     except ArgumentError as error:
@@ -239,12 +239,13 @@ def _agreeing(several: Sequence[IdentifiabilityConditions]) -> IdentifiabilityCo
 
 
 def _whole(values: Array) -> Array:
-    """Numbers that differ from whole ones by rounding alone made whole; expressions stay."""
+    """Round numbers within rounding of integers; expressions are unchanged."""
     result = values.copy()
-    for place in np.ndindex(values.shape):
-        value: Any = result[place]
-        if not isinstance(value, Expr) and abs(value - round(value)) <= _WHOLE * max(1.0, 1e-3 * abs(value)):
-            result[place] = float(round(value))
+    numeric = np.array([not isinstance(value, Expr) for value in values.flat], dtype=bool).reshape(values.shape)
+    known = values[numeric].astype(float)
+    nearest = np.rint(known) + 0.0
+    near = np.abs(known - nearest) <= _WHOLE * np.maximum(1.0, 1e-3 * np.abs(known))
+    result[numeric] = np.where(near, nearest, known)
     return result
 
 
@@ -260,13 +261,13 @@ def _nonzero(row: Array) -> list[int]:
 
 
 def combination(row: Array, column: int | None, names: Sequence[str]) -> tuple[tuple[Any, str], ...]:
-    """The coefficients of a combination (P,) and their parameters, that one first whose column it takes."""
+    """Coefficients of a combination (P,) and their parameters, beginning with the one whose column is kept."""
     first = [] if column is None else [column]
     order = [*first, *(j for j in _nonzero(row) if j != column)]
     return tuple((row[j], names[j]) for j in order)
 
 
-#: Coefficients, numbers or expressions, and the parameters that they go with.
+#: Coefficients, numbers or expressions, and their parameters.
 Combination = Sequence[tuple[Any, str]]
 
 

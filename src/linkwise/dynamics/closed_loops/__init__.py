@@ -1,4 +1,4 @@
-"""Dynamics where loops are closed: the forces that close them, and what motion they leave."""
+"""Dynamics with closed loops: constraint forces, and the remaining motion."""
 
 from linkwise.dynamics.closed_loops.derivatives import (
     closed_inverse_dynamics_derivatives as closed_inverse_dynamics_derivatives,

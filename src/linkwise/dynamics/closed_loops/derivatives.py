@@ -1,4 +1,4 @@
-"""Derivatives of the motion with loops closed: of what closes the loops, and of both dynamics."""
+"""Derivatives of the motion with closed loops: of the constraint forces, and of both dynamics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forward dynamics with loops closed: how a mechanism accelerates, and what forces close its loops."""
+"""Forward dynamics with closed loops: accelerations, and the forces that close the loops."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def solved_motion(
     checked: bool = True,
     baumgarte: float = 0.0,
 ) -> tuple[ClosedSystem, Array, Array, Any]:
-    """Return the system of `closed_motion`, its solution, and what is to multiply it: 1, or NaN in a state not to go by."""
+    """Return the system of `closed_motion`, its solution, and a factor: 1, or NaN in an invalid state."""
     system = closed_system(tree, q)
     bias = closure_bias(tree, q, qd)
     if baumgarte:
@@ -106,7 +106,7 @@ def solved_motion(
 
 
 def held_efforts(tree: Tree, q: Array, qd: Array, external: Array | None = None, wrenches: Wrenches = None) -> Array:
-    """Bias and friction (nv,) of a tree, less what wrenches do: its inverse dynamics without accelerations."""
+    """Bias and friction (nv,) of a tree, minus external wrenches: its inverse dynamics without accelerations."""
     return np.asarray(inverse_dynamics(tree, q, qd, blank(tree.nv), external, wrenches=wrenches))
 
 

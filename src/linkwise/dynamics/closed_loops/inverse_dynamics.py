@@ -1,4 +1,4 @@
-"""Inverse dynamics with loops closed: what the driven coordinates must do for a motion, and what the loops then carry."""
+"""Inverse dynamics with closed loops: efforts of the driven coordinates for a motion, and the forces of the loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import first_index, vectors
 
-#: What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it.
+#: Greatest unsupported part of the efforts of a motion, relative to all, if the driven coordinates support it.
 LEFT = 1e-6
 
 NAME = "closed_inverse_dynamics"
@@ -114,7 +114,7 @@ def efforts_at(
 def closed_rates(
     mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, name: str, **rates: npt.ArrayLike
 ) -> tuple[FloatArray, ...]:
-    """Velocities qd, and accelerations qdd where they are there, as arrays (..., nv).
+    """Velocities qd, and accelerations qdd if provided, as arrays (..., nv).
 
     Raises
     ------
@@ -139,7 +139,7 @@ def closed_rates(
 
 
 def _inertia(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike) -> FloatArray:
-    """How much inertia there is (...,), kg m2."""
+    """Scale of the inertia (...,), kg m2."""
     diagonal = np.diagonal(kernel_of(mechanism, "mass_matrix")(q), axis1=-2, axis2=-1)
     return np.asarray((diagonal * free.units**2).sum(axis=-1))
 

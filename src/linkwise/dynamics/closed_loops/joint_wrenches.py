@@ -1,4 +1,4 @@
-"""Joint wrenches with loops closed: what each link receives from its parent, and what passes through the cut joints."""
+"""Joint wrenches with closed loops: those that links receive from their parents, and those through the cut joints."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def closed_joint_wrenches(
     *,
     name: str = "closed_joint_wrenches",
 ) -> ClosedJointWrenches:
-    """Return what all joints carry in a motion with loops closed, the cut joints among them.
+    """Return the wrenches through all joints, cut joints included, in a motion with closed loops.
 
     The wrenches of the tree, cut open, less what the loops' forces do to the links that each joint carries. Where closure
     equations repeat others, as those across the plane of a planar linkage, the laws of rigid bodies do not determine
@@ -116,7 +116,7 @@ def _in_world(tree: Tree, q: FloatArray, forces: FloatArray) -> FloatArray:
 
 
 def _carried(tree: Tree) -> FloatArray:
-    """For each link (L, loops) 1 where it carries the second link of a loop, or is it, less 1 where it carries the first."""
+    """Incidence (L, loops): 1 if the link carries the second link of a loop, or is it, minus 1 if it carries the first."""
     result = np.zeros((len(tree.links), len(tree.loops)))
     for column, loop in enumerate(tree.loops):
         for link, sign in ((loop.second, 1.0), (loop.first, -1.0)):

@@ -26,8 +26,8 @@ from linkwise.solve.joint_limits import near_zero
 from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.scalar import Array, FloatArray, greatest, is_zero, root, select
 
-#: Singular values of the closure Jacobian, as parts of the greatest one, above the first are there, below the second are
-#: rounding; a configuration with one between is near a singular one, and says nothing of the others.
+#: Relative singular values of the closure Jacobian above the first are significant, below the second rounding; a
+#: configuration with one between is nearly singular, and is skipped.
 THERE, GONE = 1e-6, 1e-9
 
 #: The least eigenvalue of the inertia that the loops let move, with ones on the diagonal, below which there is none.
@@ -36,13 +36,13 @@ INERT = 1e-11
 #: Starts all over the joints' ranges, and as many near the zero position; steps from each.
 STARTS, ITERATIONS = 24, 80
 
-#: How far from the zero position the latter are, rad or longest offsets. At it itself a linkage may well be singular.
+#: Distance of the latter from the zero position, rad or longest offsets. A linkage is often singular at it.
 ASIDE = 0.3
 
 
 @dataclass(frozen=True)
 class IndependentRows:
-    """The closure equations to go by.
+    """Independent closure equations, with their rank and scales.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class IndependentRows:
 
 
 def independent_closure(tree: Tree) -> IndependentRows:
-    """Return the equations to go by; the same every time.
+    """Return the independent closure equations, cached.
 
     Closed configurations are looked for from random starts. The rank there is the least one found: a linkage may also be
     assembled where it cannot move. Rows that are zero at all of them are left out.
@@ -87,7 +87,7 @@ def independent_closure(tree: Tree) -> IndependentRows:
 
 
 def row_kinds(tree: Tree) -> npt.NDArray[np.bool_]:
-    """Which closure equations (K,) are lengths, m; the others are angles."""
+    """Mask of closure equations (K,) that are lengths, m; the others are angles."""
     return np.array([k < 3 for loop in tree.loops for k in range(CLOSURE_ROWS[loop.kind])], dtype=bool)
 
 
@@ -108,7 +108,7 @@ def _find_rows(tree: Tree) -> IndependentRows:
 
 
 def _samples(task: LoopEquations) -> tuple[FloatArray, float]:
-    """Closed configurations (S, nq), and how far the nearest to one is open."""
+    """Closed configurations (S, nq), and the smallest closure error."""
     wide, near = random_starts(task, STARTS, 1), np.tile(near_zero(task.mechanism), (STARTS, 1))
     aside = np.random.default_rng(2).normal(0.0, ASIDE, (STARTS, len(task.speeds)))
     near = task.moved(near, aside * task.columns)
@@ -125,7 +125,7 @@ def _rank(table: FloatArray) -> int | None:
 
 
 def _weights(tree: Tree, at: FloatArray, rows: tuple[int, ...]) -> FloatArray | None:
-    """The weights of the rows where M alone may be singular; raises where what the loops let move has no inertia either."""
+    """Weights of the rows if M alone may be singular; raise an error if the permitted motions have no inertia either."""
     try:
         check_inertia(tree)
     except ModelError:
@@ -139,7 +139,7 @@ def _weights(tree: Tree, at: FloatArray, rows: tuple[int, ...]) -> FloatArray | 
 
 
 def _moves(matrix: FloatArray, jac: FloatArray) -> bool:
-    """Whether every motion that the loops allow moves some inertia."""
+    """True if every motion that the loops allow has inertia."""
     free = np.linalg.svd(jac)[2][len(jac) :]
     reduced = free @ matrix @ free.T
     size = np.sqrt(np.maximum(np.diagonal(reduced), 0.0))
@@ -149,7 +149,7 @@ def _moves(matrix: FloatArray, jac: FloatArray) -> bool:
 
 
 def _never_closed(task: LoopEquations, result: int, nearest: float) -> Problem:
-    """What to say where there is no closed configuration to go by."""
+    """Problem of a mechanism without a closed configuration."""
     tree = task.mechanism
     loops = [loop.name or repr(loop) for loop in tree.loops]
     if result:
@@ -216,8 +216,8 @@ def deficient(matrix: Array, rank: int, sizes: Array) -> Deficient:
     return Deficient(half, factor(square), sizes, pivots[-1] / pivots[0])
 
 
-#: What is left of a pivot, as a part of what it was before the others were taken off, where rows count as dependent: the
-#: square of the sine of an angle of 1e-5. The numbers have then lost ten of their sixteen digits.
+#: A row is dependent if its pivot falls to this part by elimination: the square of the sine of an angle of 1e-5. Ten of
+#: sixteen digits are then lost.
 SINGULAR = 1e-10
 
 
@@ -250,7 +250,7 @@ class ClosedSystem:
 
     @property
     def rows(self) -> Array:
-        """J (r, nv) of the equations to go by."""
+        """J (r, nv) of the independent equations."""
         return self.jacobian[list(self.closing.rows)]
 
     def solve(self, left: Array, relative: Array) -> tuple[Array, Array, Array]:
@@ -299,7 +299,7 @@ def closed_system(tree: Tree, q: Array, matrix: Array | None = None) -> ClosedSy
 
 
 def _loops(square: Array, closing: IndependentRows) -> tuple[Factor | Deficient, Any]:
-    """The factors of A, and 1 where its rank is what it must be, else -1."""
+    """Factors of A, and 1 if its rank is as required, else -1."""
     if closing.rank == len(closing.rows):
         result = factor(square)
         return result, _regular(square, result, 1.0)

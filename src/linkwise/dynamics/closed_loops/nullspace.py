@@ -1,4 +1,4 @@
-"""What closed loops leave free at a position, in units in which lengths and angles compare; and which coordinates drive."""
+"""Null space of closed loops at a position, in units that make lengths and angles comparable; and driven coordinates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import first_index, vectors
 
-#: A singular value below this share of the greatest one counts as zero.
+#: Relative threshold of zero singular values.
 SINGULAR = 1e-8
 
 
@@ -44,7 +44,7 @@ class LoopFreedom:
 
     @property
     def rows(self) -> FloatArray:
-        """The rows (..., r, nv) of the Jacobian to go by."""
+        """Independent rows (..., r, nv) of the Jacobian."""
         return self.jacobian[..., list(self.closing.rows), :]
 
 
@@ -75,7 +75,7 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
 
 
 def free_motions(mechanism: Tree, q: npt.ArrayLike) -> FloatArray:
-    """Speeds (..., nv, m) at q (..., nq) whose sums are all that loops allow, also a little beside closed positions."""
+    """Basis (..., nv, m) of the velocities that loops allow at q (..., nq), also near closed positions."""
     if not mechanism.loops:
         return np.eye(mechanism.nv)
     free, _ = _freedom(mechanism, q)
@@ -83,13 +83,13 @@ def free_motions(mechanism: Tree, q: npt.ArrayLike) -> FloatArray:
 
 
 def allowed_motions(mechanism: Tree, q: npt.ArrayLike, name: str) -> FloatArray:
-    """Orthonormal speeds (..., nv, m), rad/s and m/s, whose sums are all that the loops allow; see `freedom_at`."""
+    """Orthonormal basis (..., nv, m), rad/s and m/s, of the velocities that the loops allow; see `freedom_at`."""
     free = freedom_at(mechanism, q, name)
     return np.asarray(np.linalg.qr(free.basis * free.units[:, None])[0])
 
 
 def _freedom(mechanism: Tree, q: npt.ArrayLike) -> tuple[LoopFreedom, FloatArray]:
-    """The motions that loops allow at q (..., nq), and the least singular value (...,) as a part of the greatest."""
+    """Motions that loops allow at q (..., nq), and the ratio (...,) of the least to the greatest singular value."""
     known = independent_closure(mechanism)
     units = speed_units(mechanism, closing(mechanism).size)
     jac = kernel_of(mechanism, "closure_jacobian")(q) / known.sizes[:, None] * units
@@ -101,7 +101,7 @@ def _freedom(mechanism: Tree, q: npt.ArrayLike) -> tuple[LoopFreedom, FloatArray
 
 @dataclass(frozen=True)
 class DrivenMotions:
-    """How all speeds follow those of as many driven coordinates as there are degrees of freedom.
+    """Map from the driven velocities, as many as degrees of freedom, to all velocities.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class DrivenMotions:
     map: FloatArray
 
     def passive(self, gap: FloatArray) -> FloatArray:
-        """The speeds (..., nv, k), those driven zero, for which J qd = gap (..., K, k)."""
+        """Velocities (..., nv, k) with the driven ones zero, for which J qd = gap (..., K, k)."""
         chosen = list(self.freedom.closing.rows)
         scaled = gap[..., chosen, :] / self.freedom.closing.sizes[chosen, None]
         moved = np.linalg.pinv(self.freedom.rows, rcond=SINGULAR) @ scaled * self.freedom.units[:, None]
@@ -128,7 +128,7 @@ class DrivenMotions:
 def driven_motions(
     mechanism: Tree, q: npt.ArrayLike, driven: Sequence[int | str] | int | str | None, name: str
 ) -> DrivenMotions:
-    """How the loops make all coordinates follow the driven ones at q (..., nq).
+    """Map from the driven coordinates to all coordinates through the loops at q (..., nq).
 
     Raises
     ------
@@ -164,12 +164,12 @@ def cut_open(mechanism: Tree) -> Tree:
 
 
 def speed_units(tree: Tree, size: float) -> FloatArray:
-    """For every speed (nv,), the length, or 1 rad, that it is counted in per second."""
+    """Unit of length, or 1 rad, of every velocity (nv,)."""
     return np.array([size if unit == "m/s" else 1.0 for _, unit in tree.columns("qd")])
 
 
 def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | None, name: str) -> list[int]:
-    """Indices of the speeds that are driven: those that are named, or whose joints have motors.
+    """Indices of the driven velocities: those that are named, or whose joints have motors.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def _speed(mechanism: Tree, joint: object, name: str) -> int:
 def reduced_mass_matrix(
     mechanism: Tree, q: npt.ArrayLike, driven: Sequence[int | str] | int | str | None = None
 ) -> FloatArray:
-    """Mass matrix (..., m, m) in the driven coordinates: with u their speeds, the kinetic energy is u' M u / 2.
+    """Mass matrix (..., m, m) in the driven coordinates: with u their velocities, the kinetic energy is u' M u / 2.
 
     It is G' M G, with qd = G u for the driven velocities u (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
     section 8.11). Of a linkage with one degree of freedom it is the equivalent moment of inertia, or mass.

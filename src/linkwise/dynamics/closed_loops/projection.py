@@ -1,4 +1,4 @@
-"""Back to closed loops: the nearest closed configuration, and the nearest speeds that keep the loops closed."""
+"""Projection to closed loops: the nearest closed configuration, and the nearest velocities that keep the loops closed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from linkwise.kinematics.loop_constraints import closure, closure_jacobian
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, root
 
-#: Steps with one factorisation, for the configuration and for the speeds. Each multiplies what is left by about the size of
-#: the whole correction in rad: 1e-3 off, as after a coarse step, leaves less than 1e-11.
+#: Steps with one factorisation, for the configuration and for the velocities. Each multiplies the error by about the whole
+#: correction in rad: 1e-3, as after a coarse step, leaves less than 1e-11.
 STEPS, RATES = 3, 3
 
-#: What may be left of lengths, as parts of the longest offset, and of angles, rad.
+#: Tolerance of lengths, relative to the longest offset, and of angles, rad.
 CLOSED = 1e-11
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"q_closed": "nq", "qd_closed": "nv"}, spread=False, needs_loops=True)
 def project_to_loops(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Return the closed configuration (nq,) and the speeds (nv,) that keep it closed, nearest to a state close by.
+    """Return the closed configuration (nq,) and the velocities (nv,) that keep it closed, nearest to a state close by.
 
     Nearest is measured by the mass matrix: the speeds change as by an impulse of the constraint forces, so no motion that
     the loops allow gains or loses momentum (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006,

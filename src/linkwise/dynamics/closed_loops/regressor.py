@@ -16,10 +16,10 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
-#: Random closed positions at which rows are taken, at most.
+#: Greatest number of random closed positions at which rows are computed.
 POSITIONS = 48
 
-#: Joints slower than this, beside one that is held, rest too, rad/s or m/s.
+#: Joints slower than this while a fixed one is at rest count as at rest, rad/s or m/s.
 RESTS = 1e-9
 
 
@@ -115,14 +115,14 @@ def closed_momentum_regressor(
 
 
 def _at_driven(motions: DrivenMotions, table: FloatArray) -> FloatArray:
-    """What rows (..., nv, P) for all coordinates do at the driven ones."""
+    """Project rows (..., nv, P) of all coordinates to the driven ones."""
     result: FloatArray = np.zeros_like(table)
     result[..., motions.at, :] = np.swapaxes(motions.map, -1, -2) @ table
     return result
 
 
 def closed_efforts(mechanism: Tree, q: FloatArray, tau: FloatArray, driven: list[int], *, name: str) -> FloatArray:
-    """What efforts (..., nv) of any coordinates do at the driven ones, G' tau (..., nv); zero elsewhere."""
+    """Project efforts (..., nv) of any coordinates to the driven ones, G' tau (..., nv); zero elsewhere."""
     motions = driven_motions(mechanism, q, driven, name)
     result = np.zeros(np.broadcast_shapes(tau.shape, (*motions.map.shape[:-2], mechanism.nv)))
     result[..., motions.at] = (np.swapaxes(motions.map, -1, -2) @ tau[..., None])[..., 0]

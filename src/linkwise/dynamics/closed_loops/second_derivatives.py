@@ -158,7 +158,7 @@ def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:
 
 
 class _AllEquations(LoopEquations):
-    """Closure equations by all speeds, also those of bodies that loops do not run through."""
+    """Closure equations by all velocities, including those of bodies outside the loops."""
 
     @cached_property
     def manifold(self) -> tuple[ManifoldJoint, ...]:
@@ -167,7 +167,7 @@ class _AllEquations(LoopEquations):
 
 
 def driven_equations(mechanism: Tree, at: Sequence[int]) -> LinkageEquations:
-    """The equations by which the other speeds follow those at some indices, as many as there are degrees of freedom.
+    """Equations of the passive velocities by the driven ones at some indices, as many as degrees of freedom.
 
     Unlike those of a `Linkage`, also speeds of joints with quaternions and of a floating base.
     """

@@ -19,7 +19,7 @@ CLOSED = {"inverse_dynamics": ("q", "qd", "qdd"), "gravity_torque": ("q",)}
 
 
 def closed_tape(mechanism: Tree, name: str, driven: Sequence[int | str] | int | str | None = None) -> Tape:
-    """The tape of `closed_inverse_dynamics`, or of its part that holds the mechanism at rest: tau (nv,), 0 where not driven.
+    """Tape of `closed_inverse_dynamics`, or of its static part: tau (nv,), 0 for passive coordinates.
 
     G' times the efforts of the tree, cut open, with qd = G ud from the closure equations that `Linkage` takes (see
     `linkwise.dynamics.reduced_mass_matrix`); q, qd and qdd are those of all coordinates, of a motion that keeps loops

@@ -1,4 +1,4 @@
-"""Point masses on the way from a joint to the next one, in the place of a body's first moments of mass.
+"""Point masses on the line from a joint to the next one, in place of a body's first moments of mass.
 
 The acceleration of the next joint's origin is computed in any case, and that of a point on the way to it is a partial sum of
 it. A mass there costs three products, and takes the place of one of the body's first moments MX and MY, whose force and
@@ -20,17 +20,17 @@ from linkwise.model.body import Bodies, Body, unseen
 from linkwise.model.stacks import with_added
 from linkwise.spatial.scalar import Array, is_number, is_zero
 
-#: How large the first and second moments of the masses may be, in those of the bodies that carry them, and how large the
-#: masses, in those of the bodies that slide: numbers cancel that much.
+#: Greatest first and second moments of the masses, relative to those of the bodies that carry them, and greatest masses,
+#: relative to those of the sliding bodies: the bound of cancellation.
 LARGEST = 4.0
 
-#: Along which axes of the body the way goes, x (0) and y (1), and the mass (kg) at the end of each part.
+#: Steps along axes of the body, x (0) and y (1), with the mass (kg) at the end of each.
 Way = tuple[tuple[int, Any], ...]
 
 
 @dataclass(frozen=True)
 class PointMasses:
-    """Bodies, and the masses that were taken out of them.
+    """Bodies, and the masses separated from them.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def point_masses(moving: Bodies) -> PointMasses:
 
 
 def _transmits_force(bodies: Bodies) -> list[bool]:
-    """Of each body, whether its force, not only its moment, loads a joint."""
+    """Mark bodies whose force, besides their moment, loads a joint."""
     flat, result = level(bodies), []
     for body in bodies.bodies:
         carrier = bodies.bodies[body.parent] if body.parent >= 0 else None
@@ -79,7 +79,7 @@ def _transmits_force(bodies: Bodies) -> list[bool]:
 
 
 def _loaded(bodies: Bodies) -> list[bool]:
-    """Of each body, whether the acceleration of its origin moves anything: mass or first moments on it or beyond."""
+    """Mark bodies with mass or first moments on themselves or in their subtree, so that their acceleration matters."""
     results = [not all(is_zero(value) for value in body.inertia[:, 3]) for body in bodies.bodies]
     for k in reversed(range(len(results))):
         parent = bodies.bodies[k].parent
@@ -89,12 +89,12 @@ def _loaded(bodies: Bodies) -> list[bool]:
 
 
 def _way(body: Body, child: Body) -> Way:
-    """The way to the child's origin with the masses that leave no first moment along the axes that it takes, if any."""
+    """Steps to the child's origin with the masses that cancel the first moment along their axes, if any."""
     first, lever = body.inertia[:2, 3], child.placement[:2, 3]
     if not all(is_number(value) for value in (*first, *lever)):
         return ()
     if parallel(child) and lever.all():
-        return ()  # in axes that do not turn with the body the way could not be parted
+        return ()  # in axes that do not rotate with the body the vector could not be split
     axes = [i for i in range(2) if first[i] != 0 and lever[i] != 0]
     masses = [first[i] / lever[i] for i in axes]
     if len(axes) == 2:
@@ -103,7 +103,7 @@ def _way(body: Body, child: Body) -> Way:
 
 
 def _is_moderate(bodies: Bodies, child: int, mass: float) -> bool:
-    """Whether masses at a body's origin are of the size of what is before it: a short lever asks for large ones.
+    """True if masses at a body's origin are comparable to those before it: a short lever requires large ones.
 
     On each body they come and go, and what acts on them does so with the lever of the next body, however short their own is.
     """
@@ -126,7 +126,7 @@ def _is_moderate(bodies: Bodies, child: int, mass: float) -> bool:
 
 
 def _without(body: Body, lever: Array, path: Way) -> Body:
-    """A body without the masses on a way to the origin of a body that it carries."""
+    """Subtract the masses on the line to a child's origin from a body."""
     point, inertia = np.array([0.0, 0.0, 0.0, 1.0]), body.inertia.copy()
     for axis, mass in path:
         point[axis] = lever[axis]
@@ -137,7 +137,7 @@ def _without(body: Body, lever: Array, path: Way) -> Body:
 
 
 def _settle(bodies: list[Body], k: int) -> None:
-    """Move to the parent what body k does not show."""
+    """Move to the parent the parameters without effect on body k."""
     body = bodies[k]
     moved = unseen(body, body.inertia)
     if all(is_zero(value) for value in moved.flat):
@@ -149,7 +149,7 @@ def _settle(bodies: list[Body], k: int) -> None:
 
 
 def parts(shift: Array, path: Way, turned: bool) -> tuple[list[tuple[Array, Any]], Array]:
-    """The way to a body's origin as vectors (3,) with the mass at the end of each, and what is left of the way.
+    """Steps to a body's origin as vectors (3,) with the mass at the end of each, and the remaining vector.
 
     Parameters
     ----------

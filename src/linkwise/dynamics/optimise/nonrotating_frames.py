@@ -1,4 +1,4 @@
-"""Axes that do not turn with their joint: bodies whose inertia is turned, instead of all that passes between them.
+"""Axes that do not rotate with their joint: the inertia is rotated instead of the vectors passed between bodies.
 
 The axes in which a body is described need not turn with it. In the axes in which its joint axis lies still on the parent the
 constants of the body become functions of its angle, but velocities, accelerations and forces pass between it and the parent
@@ -22,7 +22,7 @@ from linkwise.spatial.transform import transform
 
 
 class _Lag(NamedTuple):
-    """By what angle a body is turned against the axes that it is described in: its variable and its constant part."""
+    """Angle of a body against its describing axes: variable and constant part."""
 
     angle: Any
     constant: Any
@@ -30,7 +30,7 @@ class _Lag(NamedTuple):
 
 
 def carried_axes(moving: Bodies, q: Array, tips: bool = True, frames: bool = False) -> tuple[Bodies, list[JointTransform]]:
-    """The bodies in axes that turn with the joint or not, whichever is shorter, and how these axes sit on each other.
+    """Bodies in axes that rotate with the joint or not, whichever is shorter, and the transforms between these axes.
 
     Joint axes stay along z, so freedoms are as before. Inertias, rotors and the tool's frame are in the new axes, which
     makes some of them functions of q; so are the links' frames where they are asked for, and else left out.
@@ -66,7 +66,7 @@ def carried_axes(moving: Bodies, q: Array, tips: bool = True, frames: bool = Fal
 
 
 def resting(bodies: Bodies, tips: bool = True) -> set[int]:
-    """Which bodies are described in axes that do not turn with their joint.
+    """Mark bodies described in axes that do not rotate with their joint.
 
     Not those before which all axes are parallel (see `level`): there is too little to turn.
     """
@@ -81,7 +81,7 @@ def resting(bodies: Bodies, tips: bool = True) -> set[int]:
 
 
 def level(bodies: Bodies) -> list[bool]:
-    """Of each body, whether its axis and those of all bodies before it are parallel: it turns about that direction alone."""
+    """Mark bodies whose axis and all axes before it are parallel: they rotate about that direction only."""
     results: list[bool] = []
     for body in bodies.bodies:
         results.append(body.joint is None and (body.parent < 0 or (results[body.parent] and parallel(body))))
@@ -89,7 +89,7 @@ def level(bodies: Bodies) -> list[bool]:
 
 
 def parallel(body: Body) -> bool:
-    """Whether a body's axis is known to be parallel to its parent's, whatever the values of symbols."""
+    """True if a body's axis is known to be parallel to its parent's for all values of symbols."""
     return body.joint is None and all(is_zero(value) for value in (*body.placement[:2, 2], *body.placement[2, :2]))
 
 
@@ -103,7 +103,7 @@ def made_children(bodies: Bodies) -> list[list[int]]:
 
 
 def _joint(body: Body, q: Array, before: _Lag | None) -> tuple[JointTransform, _Lag | None]:
-    """How a body's own axes sit on those that its parent is described in, and how far they are turned."""
+    """Transform from the parent's describing axes to the body's own axes, and the angle between its two sets of axes."""
     joint = joint_transform(body, q)
     if before is None:
         return joint, _Lag(q[body.position], body.angle, joint.turn) if body.turn else None

@@ -1,4 +1,4 @@
-"""A mechanism whose links have base parameters in the place of inertial parameters: the same efforts, fewer symbols."""
+"""A mechanism whose links have base parameters in place of inertial parameters: equal efforts, fewer symbols."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BaseSymbols:
     zeros: frozenset[str]
 
     def parameters(self, described: Tree, values: FloatArray) -> FloatArray:
-        """Values (K, S) of the symbols of `tree`, from those (K, S') of the symbols of the mechanism that was given."""
+        """Values (K, S) of the symbols of `tree`, from those (K, S') of the symbols of the given mechanism."""
         by_name = dict(zip(self.symbols, self.values, strict=True))
         used = {str(node.value): node for node in self.tree.parameters_used}
         wanted = [by_name.get(name, 0.0 if name in self.zeros else node) for name, node in used.items()]
@@ -87,7 +87,7 @@ def with_base_symbols(tree: Tree) -> BaseSymbols:
 
 
 def _vanishes(forms: BaseForms, k: int) -> bool:
-    """Whether a base parameter is 0 on the mechanism, but for rounding."""
+    """True if a base parameter is 0 on the mechanism, up to rounding."""
     value = forms.values[k]
     if isinstance(value, Expr):
         return False

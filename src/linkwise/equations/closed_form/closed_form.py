@@ -41,7 +41,7 @@ def small_terms(
     speeds: Any = 1.0,
     of_row: float = 0.0,
 ) -> ClosedFormResult:
-    """Leave out the terms whose amplitude is below a part of the largest one of their entry, or of their row.
+    """Drop the terms whose amplitude is below a part of the largest one of their entry, or of their row.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def small_terms(
 
 
 def _weights(form: ClosedFormResult, values: Mapping[str, float], speed: FloatArray) -> FloatArray:
-    """By owner, the product of its symbols, with sign, and the greatest of its speeds and coordinates."""
+    """Signed product of symbols of each owner, and the magnitude of its velocities and coordinates."""
     tree = form.tree
     missing = [name for name in tree.symbols if name not in values]
     if missing:
@@ -90,7 +90,7 @@ def _weights(form: ClosedFormResult, values: Mapping[str, float], speed: FloatAr
 
 
 def _small(terms: Terms, weights: FloatArray, significance: float, of_row: float) -> npt.NDArray[np.bool_]:
-    """Which terms are left out, judged with all others of the same waves; an angle's cosine and sine in one."""
+    """Mask of dropped terms, compared with all others of the same waves; cosine and sine of an angle count together."""
     waves = terms.waves
     if not terms.count:
         return np.zeros(0, dtype=bool)
@@ -100,7 +100,7 @@ def _small(terms: Terms, weights: FloatArray, significance: float, of_row: float
     codes = waves.codes.T
     _, wave = np.unique(identified([*rows, *codes]), return_inverse=True)
     pair = list(codes)
-    if len(codes) == 1:  # then cosine and sine of an angle stand next to each other in the table
+    if len(codes) == 1:  # then cosine and sine of an angle are adjacent in the table
         pair = [codes[0] - is_sine(waves.tables[0])[codes[0]]]
     _, both = np.unique(identified([*rows, *pair]), return_inverse=True)
     wave, both = wave.reshape(-1), both.reshape(-1)
@@ -170,7 +170,7 @@ def _positive(vector: Vector) -> Vector:
 
 
 def _pairs(vectors: Sequence[Vector]) -> list[Pair]:
-    """The sums of two of them, with the first multiple positive; the same sum once."""
+    """Sums of two vectors, with the first multiple positive, without duplicates."""
     pairs: dict[Vector, Pair] = {}
     for i, a in enumerate(vectors):
         for b in vectors[i:]:
@@ -206,7 +206,7 @@ def _products(pair: Pair, name: str) -> tuple[Wave, Wave]:
 
 
 def _product(first_wave: tuple[str, Vector], second_wave: tuple[str, Vector]) -> Wave:
-    """A product of two waves; sines before cosines, so that equal ones look equal."""
+    """Product of two waves; sines before cosines, so that equal products are identical."""
     if first_wave == second_wave:
         return ((*first_wave, 2),)
     first, second = sorted((first_wave, second_wave), key=lambda wave: (wave[0] == "cos", wave[1][::-1]))
@@ -225,7 +225,7 @@ def _rewritten(waves: Waves, pairs: Sequence[Sequence[Pair]], order: Sequence[in
 
 
 def _put_together(waves: Waves, group: int, pair: Pair, name: str, style: int) -> Waves:
-    """One cosine or sine of a sum, and its partner, rewritten in all terms."""
+    """Rewrite one cosine or sine of a sum, and its partner, in all terms."""
     table = waves.tables[group]
     even, odd = (table.index(wave) for wave in _products(pair, name))
     partner = _difference(pair, name)
@@ -250,7 +250,7 @@ def _put_together(waves: Waves, group: int, pair: Pair, name: str, style: int) -
 
 
 def _partners(waves: Waves, group: int, rows: IntArray, partner: int) -> tuple[IntArray, IntArray]:
-    """Of some terms those that have a partner, which differs in the wave of one group alone, and these partners."""
+    """Terms that have a partner, which differs in the wave of one group only, and these partners."""
     others = waves.codes.copy()
     others[:, group] = 0
     ids = identified([waves.owner, *others.T])
@@ -265,7 +265,7 @@ def _partners(waves: Waves, group: int, rows: IntArray, partner: int) -> tuple[I
 #: A closed form that differs from the kernel by more, relative to the largest entry, is not handed out.
 EXACT = 1e-11
 
-#: What there are closed forms of: by name of the algorithm the results that are written, and the algorithm of each.
+#: Results of closed forms by algorithm, with the algorithm of each.
 RESULTS = {
     "forward_kinematics": {"T": "forward_kinematics"},
     "jacobian": {"J": "jacobian"},
@@ -323,7 +323,7 @@ class ClosedFormResult:
 
     @property
     def terms(self) -> dict[str, int]:
-        """How many terms each result has; of a symmetric matrix the upper half.
+        """Number of terms of each result; of a symmetric matrix the upper half.
 
         In the harmonic form cosine and sine of one combination of angles count as one: they are one wave.
         """
@@ -338,12 +338,12 @@ class ClosedFormResult:
 
     @property
     def speeds(self) -> FloatArray:
-        """The greatest speeds (nv,) for which `bounds` hold."""
+        """Velocity limits (nv,) for which `bounds` are valid."""
         return np.ones(self.tree.nv) if self.speed is None else self.speed
 
     @property
     def assumed(self) -> str:
-        """For which motions `bound` holds."""
+        """Range of motions for which `bound` is valid."""
         phrases = ["sliding coordinates within their limits, or 1 m"] if any(self.tree.is_length) else []
         if "C" in RESULTS[self.quantity]:
             further = " and accelerations up to 1" if self.quantity == "inverse_dynamics" else ""
@@ -352,7 +352,7 @@ class ClosedFormResult:
 
     @property
     def bounds(self) -> dict[str, FloatArray]:
-        """For each result how far an entry can be from the whole one: the sum of the amplitudes that were left out.
+        """Upper bound of the error of each entry: the sum of the dropped amplitudes.
 
         That of C at the speeds that were given when terms were left out, 1 by default.
         """
@@ -369,7 +369,7 @@ class ClosedFormResult:
         return max((float(elements.max(initial=0.0)) for elements in bounds.values()), default=0.0)
 
     def effort_bounds(self, qd: Any, qdd: Any) -> FloatArray:
-        """How far each effort of the inverse dynamics can be from the whole one (nv,).
+        """Upper bound (nv,) of the error of each effort of the inverse dynamics.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class ClosedFormResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on what was left out."""
+        """A sentence on the dropped terms."""
         if self.dropped is None or not self.dropped.count:
             return ()
         left = f"{self.dropped.count} small terms are left out; no element is off by more than {self.bound:.3g}"
@@ -395,11 +395,11 @@ class ClosedFormResult:
         return f"<ClosedFormResult of {self.quantity}, {self.tree.name}, {self.form}: terms {counts}>"
 
     def listing(self) -> Listing:
-        """What is printed."""
+        """The printed listing."""
         return document(self.tree, self.data, self.based, harmonic=self.form == "harmonic", notes=self.notes)
 
     def __call__(self, *values: Any) -> FloatArray:
-        """The value at numbers: what the kernel of the same name takes, with the values of the symbols last."""
+        """Evaluate at numbers: the arguments of the kernel of the same name, then the values of the symbols."""
         names = [*find(self.quantity).inputs, *(("parameters",) if self.tree.symbols else ())]
         if len(values) != len(names):
             raise ArgumentError(f"{self.quantity} takes {members(names)}; {len(values)} were given")
@@ -415,7 +415,7 @@ class ClosedFormResult:
         return np.asarray(value.reshape(*batch, *value.shape[1:]))
 
     def results(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Each result (K, ...) for inputs (K, ...) by name; those that are not given are 0."""
+        """Results (K, ...) for inputs (K, ...) by name; missing ones are 0."""
         values = self.data.values(self.known(arrays))
         for name in SYMMETRIC & values.keys():
             values[name] = np.triu(values[name]) + np.swapaxes(np.triu(values[name], 1), -1, -2)
@@ -436,7 +436,7 @@ def _words(values: FloatArray) -> str:
 
 
 def input_sizes(tree: Tree) -> dict[str, int]:
-    """How many elements the inputs of an expansion have."""
+    """Sizes of the inputs of an expansion."""
     return {"q": tree.nq, "qd": tree.nv, "qdd": tree.nv, "parameters": len(tree.symbols)}
 
 
@@ -551,14 +551,14 @@ def closed_form(
 def parts_of(
     tree: Tree, quantity: str, based: BaseSymbols | None, options: Mapping[str, Any]
 ) -> tuple[Expansion, dict[str, tuple[int, ...]], list[Part]]:
-    """The polynomials of which an algorithm's results are made, and the shapes of the results."""
+    """Polynomials of an algorithm's results, and the shapes of the results."""
     if quantity not in RESULTS:
         raise ArgumentError(f"there is no closed form of {shown(quantity)}; there is one of {members(RESULTS)}")
     wanted = RESULTS[quantity]
     if quantity in {"inverse_dynamics", "forward_dynamics"}:
         tree.require_no_springs(f"a closed form of {quantity}")
     tapes = {name: (algorithm, options) for name, algorithm in wanted.items()}
-    derived = "C" in wanted and not tree.manifold_joints  # there the speeds are no derivatives of coordinates
+    derived = "C" in wanted and not tree.manifold_joints  # there the velocities are not derivatives of coordinates
     if derived:
         del tapes["C"]
         tapes["M"] = ("mass_matrix", {})
@@ -605,13 +605,13 @@ def checked(form: ClosedFormResult) -> ClosedFormResult:
 def kernel_values(
     tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray], options: Mapping[str, Any] | None = None
 ) -> FloatArray:
-    """What the kernel of an algorithm gives for inputs by name."""
+    """Results of an algorithm's kernel for inputs by name."""
     kernel = kernel_of(tree, algorithm, "numpy", dict(options or {}))
     return np.asarray(kernel(*(arrays[key] for key in kernel.tape.inputs)))
 
 
 def _cancelled(tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray]) -> float:
-    """How large what cancels in a result may be, of which the kernel keeps rounding where the result vanishes.
+    """Scale of cancelling terms of a result, whose rounding remains in the kernel where the result vanishes.
 
     For C that is M, at velocities up to 1; for the efforts of gravity |g| (m M_ii)^(1/2), by Cauchy and Schwarz.
     """
@@ -627,7 +627,7 @@ def _cancelled(tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray]) -> 
 
 
 def _groups(expansion: Expansion) -> tuple[list[tuple[int, ...]], list[list[tuple[int, ...]]]]:
-    """Groups of angles, and the sums in each; symbols that are angles stand alone."""
+    """Groups of angles, and the sums in each; symbols that are angles are separate."""
     groups = parallel_groups(expansion.tree)
     angles = {k for k, need in enumerate(expansion.needs) if need.harmonic}
     grouped = {k for group in groups for k in group.coordinates}

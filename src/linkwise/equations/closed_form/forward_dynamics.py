@@ -10,7 +10,7 @@ from linkwise.model.tree import Tree
 
 
 def forward_listing(tree: Tree, listing: Listing) -> Listing:
-    """From the listing of the inverse dynamics, tau = M qdd + C qd + g + f, that of the forward dynamics.
+    """Listing of the forward dynamics from that of the inverse dynamics, tau = M qdd + C qd + g + f.
 
     M = L D L' with ones on the diagonal of L, then L b' = b, D L' qdd = b' for b = tau - C qd - g - f (G. H. Golub,
     C. F. Van Loan, *Matrix Computations*, 1996, section 4.1). What is zero in M and stays so is left out.
@@ -45,7 +45,7 @@ def _elimination(n: int, there: set[str], biases: list[Sum]) -> tuple[list[Assig
         lines.append(Assignment(element_name(letter, index), (), Sum(terms)))
         return Name(lines[-1].name)
 
-    lower: dict[tuple[int, int], Name] = {}  # what is not 0
+    lower: dict[tuple[int, int], Name] = {}  # nonzero elements
     pivots: list[Name] = []
     for j in range(n):
         squares = (Term(-1.0, (Power(lower[j, k], 2), Power(pivots[k]))) for k in range(j) if (j, k) in lower)

@@ -28,7 +28,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
-#: The greatest harmonic: they are kept in 16 bits.
+#: The greatest harmonic: they are stored in 16 bits.
 GREATEST = 2**15 - 1
 
 #: Cosines computed at a time.
@@ -65,7 +65,7 @@ class HarmonicSum:
 
     @property
     def terms(self) -> int:
-        """How many different combinations of coordinates there are; each has a cosine, a sine, or both."""
+        """Number of different combinations of coordinates; each has a cosine, a sine, or both."""
         return len(self.cosine)
 
     def __call__(self, q: npt.ArrayLike) -> FloatArray:
@@ -84,7 +84,7 @@ class HarmonicSum:
         return total.reshape(points.shape[:-1])
 
     def depending(self, k: int) -> int:
-        """How many terms depend on the coordinate k: as many as its derivative has."""
+        """Number of terms that depend on the coordinate k, as many as its derivative has."""
         return int(np.count_nonzero((self.harmonics[:, k] != 0) | (self.powers[:, k] != 0)))
 
     def derivative(self, k: int) -> HarmonicSum:
@@ -99,7 +99,7 @@ class HarmonicSum:
         return HarmonicSum(h, p, cosine, sine, self.scale)
 
     def cleaned(self) -> HarmonicSum:
-        """Without what is below `ROUNDING`; what differs from a decimal of twelve places by its last bits is made that."""
+        """Drop terms below `ROUNDING`; round numbers that differ from twelve decimal places by their last bits."""
         cosine, sine = (_cleaned(part, self.scale) for part in (self.cosine, self.sine))
         kept = (cosine != 0) | (sine != 0)
         return HarmonicSum(self.harmonics[kept], self.powers[kept], cosine[kept], sine[kept], self.scale)
@@ -165,7 +165,7 @@ Rows = tuple[tuple[HarmonicSum, ...], ...]
 
 
 class HarmonicForm:
-    """M(q), C(q, qd) and g(q) of a mechanism as sums of harmonics, each worked out when first asked for and checked.
+    """M(q), C(q, qd) and g(q) of a mechanism as sums of harmonics, each computed and verified on first use.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class HarmonicForm:
             self._check_size(surveyed, power, advice)
 
     def _check_size(self, surveyed: Survey, power: int, advice: str) -> None:
-        """Refuse what would be too long; of angles about parallel axes there are only two sums at once."""
+        """Reject expressions that would be too long; angles about parallel axes form only two sums."""
         tree = self.tree
         reach = [sum(_steps(j.ratio) for j in tree.followers if j.coordinate == k) for k in range(tree.n)]
         greatest = [min(need.harmonic, power * r) for need, r in zip(surveyed.needs, reach, strict=False)]
@@ -282,7 +282,7 @@ class HarmonicForm:
 
     @cached_property
     def terms(self) -> dict[str, int]:
-        """How many terms M (its upper half), C (as Christoffel symbols, c_ijk with j <= k) and g have."""
+        """Number of terms of M (its upper half), C (as Christoffel symbols, c_ijk with j <= k) and g."""
         pairs = [*combinations_with_replacement(range(self.tree.n), 2)]
         mass = sum(self.M[i][j].terms for i, j in pairs)
         symbols = sum(rows[j][k].terms for rows in self.christoffel for j, k in pairs)
@@ -290,7 +290,7 @@ class HarmonicForm:
 
     @property
     def residual(self) -> float:
-        """The largest difference of M, C and g from the kernels at random points, angles to pi and speeds to 1.
+        """Largest difference of M, C and g from the kernels at random points, angles to pi and velocities to 1.
 
         Relative to the largest entry of each matrix, or for C, which may vanish, of M. Needs the Christoffel symbols.
         """
@@ -298,7 +298,7 @@ class HarmonicForm:
         return max(self._residuals.values())
 
     def _check(self, name: str, function: Callable[[FloatArray, FloatArray], FloatArray], scale: float) -> None:
-        """Compare with the kernel at random points; keep how large the difference is."""
+        """Compare with the kernel at random points; store the difference."""
         rng = np.random.default_rng(0)
         q, qd = rng.uniform(-np.pi, np.pi, (8, self.tree.n)), rng.uniform(-1.0, 1.0, (8, self.tree.n))
         wanted = kernel_values(self.tree, name, {"q": q, "qd": qd})
@@ -311,7 +311,7 @@ class HarmonicForm:
 
 
 def _check_screws(surveyed: Survey) -> None:
-    """Refuse coordinates that are an angle and a length at once."""
+    """Reject coordinates that are both an angle and a length."""
     for k, need in enumerate(surveyed.needs):
         if need.harmonic and (need.low or need.high):
             called = f"coordinate {surveyed.names[k]!r}"
@@ -319,7 +319,7 @@ def _check_screws(surveyed: Survey) -> None:
 
 
 def _steps(ratio: float) -> int:
-    """By how much a joint that moves at this ratio raises the degree of its coordinate: 1 for a sliding one, never less."""
+    """Degree by which a joint with this ratio raises that of its coordinate: 1 for a sliding joint, at least 1."""
     return max(1, round(abs(ratio)))
 
 

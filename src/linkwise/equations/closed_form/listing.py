@@ -1,4 +1,4 @@
-"""Terms of closed forms as arrays, and as listings: collected by speeds and by the symbols in which they are linear."""
+"""Terms of closed forms as arrays, and as listings: collected by velocities and by linear symbols."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 #: Waves that the results of one form may have: 2,097,152; they take about a minute, and up to two gigabytes.
 LARGEST = 1 << 21
 
-#: Terms below this part (5.6e-17) of the largest one with the same symbols in the same entry cannot be seen beside it.
+#: Terms below this part (5.6e-17) of the largest one with the same symbols in the same entry are negligible.
 TINY = 2.0**-54
 
 #: Terms times points that are worked out at a time.
@@ -60,7 +60,7 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A polynomial, times a product of speeds or accelerations, that adds to one element of one result."""
+    """A polynomial, times a product of velocities or accelerations, that adds to one element of one result."""
 
     output: str
     index: tuple[int, ...]
@@ -97,11 +97,11 @@ class Terms:
 
     @property
     def count(self) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return self.waves.terms
 
     def counts(self, pairs: bool = False) -> dict[str, FloatArray]:
-        """How many terms each element has; with ``pairs`` a sine does not count where its cosine does."""
+        """Number of terms of each element; with ``pairs`` sine and cosine of one angle count as one."""
         ones = np.ones(self.count)
         if pairs:  # there is one group then, and a sine follows its cosine in the table
             table = self.waves.tables[0]
@@ -111,7 +111,7 @@ class Terms:
         return self.totals(ones)
 
     def rows(self) -> IntArray:
-        """The row that each element of the results stands in: its first index, in dynamics what one joint feels."""
+        """Row of each element of the results: its first index, in dynamics that of a joint."""
         first = [np.indices(shape)[0].ravel() if shape else np.zeros(1, dtype=np.int64) for shape in self.shapes.values()]
         return np.concatenate([np.zeros(0, dtype=np.int64), *first])
 
@@ -121,14 +121,14 @@ class Terms:
         return by_output(flat, self.shapes)
 
     def sizes(self, known: FloatArray) -> dict[str, FloatArray]:
-        """How large the terms of each element (K, ...) are at K points, added up without their signs, waves taken as 1."""
+        """Sum of absolute terms of each element (K, ...) at K points, with waves replaced by 1."""
         owners = np.abs(self.monomials(known))
         place, amounts = self.element[self.waves.owner], np.abs(self.waves.values)
         rows = [np.bincount(place, row[self.waves.owner] * amounts, minlength=self.size) for row in owners]
         return by_output(np.array(rows).reshape(len(known), self.size), self.shapes)
 
     def monomials(self, known: FloatArray) -> FloatArray:
-        """The products (K, O) of symbols, speeds and coordinates."""
+        """Products (K, O) of symbols, velocities and coordinates."""
         owners = np.ones((len(known), len(self.element)))
         for k in np.flatnonzero(self.powers.any(axis=0)):
             owners *= known[:, k : k + 1] ** self.powers[:, k].astype(float)
@@ -160,7 +160,7 @@ class Terms:
 
     @property
     def size(self) -> int:
-        """How many elements all results have."""
+        """Number of elements of all results."""
         return sum(prod(shape) for shape in self.shapes.values())
 
 
@@ -204,12 +204,12 @@ def terms_of(
 
 
 def is_sine(table: Sequence[Wave]) -> npt.NDArray[np.bool_]:
-    """Which waves are the sine of one angle."""
+    """Mask of the waves that are the sine of one angle."""
     return np.array([len(wave) == 1 and wave[0][0] == "sin" for wave in table], dtype=bool)
 
 
 def greatest(place: IntArray, amounts: FloatArray) -> FloatArray:
-    """For each amount the greatest of all with the same place."""
+    """Greatest of all amounts with the same place, for each amount."""
     largest = np.zeros(int(place.max(initial=-1)) + 1)
     np.maximum.at(largest, place, amounts)
     return largest[place]
@@ -219,7 +219,7 @@ def _halves(
     expansion: Expansion, parts: Sequence[Part], angles: Sequence[int]
 ) -> tuple[Keys, IntArray, ComplexArray, FloatArray]:
     """The terms of all parts, of h and -h one: keys, the number of the part, coefficients, sizes."""
-    known: dict[int, Polynomial] = {}  # an element that stands in several parts is read once
+    known: dict[int, Polynomial] = {}  # an element in several parts is read once
     for part in parts:
         if id(part.value) not in known:
             kept = first_signs(expansion.fields.exponents(part.value.keys, True, angles)) >= 0
@@ -301,7 +301,7 @@ class TermWriter:
     def _collected(
         self, symbol: dict[int, int], parts: list[tuple[tuple[tuple[int, int], ...], list[Product]]]
     ) -> list[Term]:
-        """Products by the motion that they stand with: once, if all motions have the same one, else one after the other."""
+        """Products grouped by motion: as one factor if all motions have the same one, else one after the other."""
         if len(parts) > 1 and symbol and all(len(products) == 1 for _, products in parts):
             first = parts[0][1][0][1]
             if all(products[0][1] == first for _, products in parts):
@@ -357,7 +357,7 @@ class TermWriter:
         return exponents
 
     def _base(self, k: int) -> Base:
-        """What a variable looks like."""
+        """Base of a power of a variable."""
         if k not in self._bases:
             if k < len(self.expansion.names):
                 self._bases[k] = Name(self.expansion.names[k])
@@ -372,7 +372,7 @@ class TermWriter:
         return Power(self._base(k), -exponent if below else exponent)
 
     def term(self, number: float, exponents: Mapping[int, int]) -> Term:
-        """A number times powers, by number of the base: symbols first, then what moves, then cosines and sines."""
+        """A number times powers, by number of the base: symbols first, then coordinates, then cosines and sines."""
         return Term(number, tuple(self._power(k, exponents[k]) for k in sorted(exponents, key=self._place)))
 
     def _place(self, k: int) -> tuple[bool, bool]:
@@ -400,7 +400,7 @@ class TermWriter:
 
 
 def linear_symbols(expansion: Expansion) -> frozenset[int]:
-    """Symbols of which no term has two, and each at most once: as many as there are, those of inertia first."""
+    """Symbols in which every term is linear, at most one per term: as many as possible, those of inertia first."""
     needs = expansion.needs
     free = [k for k in sorted(expansion.symbols) if (needs[k].low, needs[k].high) == (0, 1) and k not in needs[k].apart]
     bodies = [*(link.body for link in expansion.tree.links), expansion.tree.payload]
@@ -425,7 +425,7 @@ def _ranks(keys: Sequence[tuple[object, ...]]) -> np.ndarray:
 def document(
     tree: Tree, data: Terms, based: BaseSymbols | None, *, harmonic: bool = False, notes: tuple[str, ...] = ()
 ) -> Listing:
-    """What is printed of a closed form: a section for each result, its elements in rows.
+    """Printed form of a closed form: a section for each result, its elements in rows.
 
     In the harmonic form a coefficient of several terms in symbols gets a name, K1, K2, ..., once.
     """
@@ -476,7 +476,7 @@ def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum]) -> Iterator[Assignme
 
 
 def _base_section(tree: Tree, data: Terms, based: BaseSymbols | None) -> list[Section]:
-    """What the base parameters are."""
+    """Section of the base parameters."""
     if based is None:
         return []
     names = data.expansion.names
@@ -487,7 +487,7 @@ def _base_section(tree: Tree, data: Terms, based: BaseSymbols | None) -> list[Se
 def base_section(
     tree: Tree, symbols: Sequence[str], values: Array, texts: Sequence[str], used: Collection[str]
 ) -> list[Section]:
-    """What those base parameters are that are used: expressions in the symbols of a mechanism, or numbers and their texts.
+    """Definitions of the used base parameters: expressions in the symbols of a mechanism, or numbers and their texts.
 
     A parameter of the mechanism itself needs no line.
     """
@@ -502,7 +502,7 @@ def base_section(
 
 
 class _Constants:
-    """Coefficients by what they are, but for a factor."""
+    """Named coefficients, equal up to a factor."""
 
     def __init__(self, writer: TermWriter) -> None:
         self.writer = writer
@@ -511,7 +511,7 @@ class _Constants:
         self.lines: list[Assignment] = []
 
     def factor(self, products: list[Product]) -> tuple[float, str]:
-        """A number and the name of what it multiplies."""
+        """A number, and the name that it multiplies."""
         rows = sorted((tuple(sorted(powers.items())), number) for number, powers in products)
         sizes = Counter(abs(number) for powers, number in rows if powers)
         scale = math.copysign(

@@ -64,7 +64,7 @@ class Linear:
 
 @dataclass
 class Seen:
-    """What is known of one slot: bounds of harmonics and powers (V,), which variables it has, and in which form.
+    """Properties of one slot: bounds of harmonics and powers (V,), its variables, and their form.
 
     ``single``: whether it is one term for certain. ``powers``, ``all``: bit sets of the variables outside of sine and
     cosine, and of all.
@@ -111,7 +111,7 @@ class Survey:
 
 
 def survey(tape: Tape, names: tuple[str, ...], fixed: Iterable[int], signs: Iterable[int] = ()) -> Survey:
-    """Walk through a tape and note what its variables are used for.
+    """Survey a tape: how its variables are used.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def members(bits: int) -> list[int]:
 
 
 class _Walk:
-    """One walk through a tape."""
+    """One pass over a tape."""
 
     def __init__(self, polynomials: Survey) -> None:
         self.polynomials, tape = polynomials, polynomials.tape
@@ -163,7 +163,7 @@ class _Walk:
         self.divisors: dict[int, int] = {}
 
     def done(self) -> Survey:
-        """Go through the code, then see what the results need."""
+        """Process the code, then determine the needs of the results."""
         tape, survey = self.polynomials.tape, self.polynomials
         rules: dict[str, Callable[[int, list[int]], Seen]] = {"add": self._sum, "sub": self._sum, "mul": self._product}
         rules |= {"neg": self._negated, "div": self._quotient, "sin": self._wave, "cos": self._wave}
@@ -328,7 +328,7 @@ class _Evaluation:
         return [self._of(slot) for slot in tape.results], self.atoms
 
     def _last_uses(self) -> dict[int, int]:
-        """For every slot that is needed, the last instruction that reads it."""
+        """Last instruction that reads each needed slot."""
         end = self.tape.first_result + len(self.tape.code)
         last = dict.fromkeys(self.tape.results, end)
         for slot in range(end - 1, self.tape.first_result - 1, -1):
@@ -338,7 +338,7 @@ class _Evaluation:
         return last
 
     def _of(self, slot: int) -> Polynomial:
-        """What is in a slot."""
+        """Value of a slot."""
         if slot >= self.tape.first_result:
             return self.values[slot]
         value = self.tape.constant(slot)
@@ -492,7 +492,7 @@ def christoffel(mass: Any, derivative: Callable[[Any, int], Any], combined: Call
 
 
 def expansion(tree: Tree, results: Mapping[str, tuple[str, Mapping[str, Any]]]) -> Expansion:
-    """Run algorithms for a mechanism and multiply out what they give.
+    """Trace algorithms for a mechanism and expand their results.
 
     Parameters
     ----------
@@ -517,7 +517,7 @@ def expansion(tree: Tree, results: Mapping[str, tuple[str, Mapping[str, Any]]]) 
 
 
 def expansion_of(tree: Tree, results: Mapping[str, Array], variables: Mapping[str, Array] | None = None) -> Expansion:
-    """Multiply out expressions in coordinates, speeds, accelerations and symbols of a mechanism.
+    """Expand expressions in coordinates, velocities, accelerations and symbols of a mechanism.
 
     Parameters
     ----------
@@ -598,7 +598,7 @@ def _values(expansion: Expansion, entries: Sequence[Polynomial], known: FloatArr
     return total
 
 
-#: How far the sine of the angle between two axes may be from 0.
+#: Tolerance of parallel axes, sine of the angle.
 PARALLEL = 1e-12
 
 
@@ -619,7 +619,7 @@ class Group:
 
 
 def parallel_groups(tree: Tree) -> list[Group]:
-    """The turning coordinates of a mechanism, put together where axes are parallel; in order.
+    """Rotational coordinates of a mechanism, grouped by parallel axes, in order.
 
     Where joints follow others, groups that share a coordinate are one.
 

@@ -27,7 +27,7 @@ from linkwise.spatial.scalar import FloatArray
 Keys = npt.NDArray[np.int64]
 ComplexArray = npt.NDArray[np.complex128]
 
-#: Coefficients below this part (1.4e-14) of the size of what was added up are taken for rounding errors, and dropped.
+#: Coefficients below this part (1.4e-14) of their terms are rounding errors, and dropped.
 ROUNDING = 2.0**-46
 
 #: Products of terms that one multiplication of polynomials may form, before equal ones are collected: half a gigabyte.
@@ -54,7 +54,7 @@ class Polynomial:
 
     @property
     def terms(self) -> int:
-        """How many terms there are; a cosine is two."""
+        """Number of terms; a cosine counts as two."""
         return len(self.values)
 
     def __add__(self, other: Polynomial) -> Polynomial:
@@ -116,7 +116,7 @@ def total(parts: Sequence[Polynomial]) -> Polynomial:
 
 
 def collected(keys: Keys, values: ComplexArray, sizes: FloatArray) -> Polynomial:
-    """The polynomial of terms in any order, equal keys added up, and what rounding left of zeros dropped."""
+    """Polynomial of terms in any order: equal keys are added, and zeros of rounding dropped."""
     order, first = groups(keys)
     if len(first) < len(order):
         values, sizes = np.add.reduceat(values[order], first), np.add.reduceat(sizes[order], first)
@@ -161,7 +161,7 @@ Exponents = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Need:
-    """What the terms of some polynomials may have in one variable.
+    """Range of one variable in the terms of some polynomials.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Need:
 
 @dataclass(frozen=True)
 class KeyField:
-    """Where one number stands in a key: a harmonic or a power of a variable, or which of several variables there is."""
+    """Bit field of one number in a key: a harmonic or a power of a variable, or the index of a variable."""
 
     variables: tuple[int, ...]
     harmonic: bool
@@ -214,7 +214,7 @@ class Fields:
 
     @classmethod
     def of(cls, needs: Sequence[Need]) -> Fields:
-        """Assign fields to what variables need."""
+        """Assign fields to the needs of variables."""
         wanted: list[tuple[tuple[int, ...], bool, int, int]] = []
         wanted += [((k,), True, -need.harmonic, need.harmonic) for k, need in enumerate(needs) if need.harmonic]
         sharing: list[list[int]] = []
@@ -284,7 +284,7 @@ class Fields:
         return np.asarray(((keys + self._bias[:, None]) & mask[:, None]) - bias[:, None])
 
     def _read(self, keys: Keys, key_field: KeyField) -> IntArray:
-        """What stands in a field, from 0 up."""
+        """Read a field, from 0 up."""
         word = keys[key_field.word] + self._bias[key_field.word]
         return np.asarray((word >> key_field.shift) & ((1 << key_field.width) - 1))
 
@@ -299,7 +299,7 @@ class Fields:
 #: Whole multiples of the angles of a group.
 Vector = tuple[int, ...]
 
-#: Factors: ``"cos"`` or ``"sin"``, of what, to which power.
+#: Factors: ``"cos"`` or ``"sin"``, its argument, its power.
 Wave = tuple[tuple[str, Vector, int], ...]
 
 
@@ -327,7 +327,7 @@ class Waves:
 
     @property
     def terms(self) -> int:
-        """How many there are."""
+        """Number of waves."""
         return len(self.values)
 
     def part(self, which: npt.NDArray[np.bool_]) -> Waves:
@@ -335,7 +335,7 @@ class Waves:
         return Waves(self.owner[which], self.codes[which], self.values[which], self.sizes[which], self.tables)
 
     def merged(self) -> Waves:
-        """Equal ones added up, in order, without what rounding left of zeros."""
+        """Add equal waves, in order, and drop zeros of rounding."""
         ids = identified([self.owner, *self.codes.T])
         order = np.argsort(ids, kind="stable")
         first = np.flatnonzero(np.diff(ids[order], prepend=-1))
@@ -353,7 +353,7 @@ def joined(first: Waves, second: Waves) -> Waves:
 
 
 def identified(columns: Sequence[IntArray]) -> IntArray:
-    """One number for each row of columns of numbers from 0, the same for equal rows, in lexical order."""
+    """Index of each distinct row of columns of nonnegative integers, in lexical order."""
     ids, size = columns[0], int(columns[0].max(initial=0)) + 1
     for column in columns[1:]:
         count = int(column.max(initial=0)) + 1

@@ -1,4 +1,4 @@
-"""From a tape to a listing in readable order: named intermediate values, each computed once, and the results in these."""
+"""Listing of a tape in readable order: named intermediate values, each computed once, and the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_DEEP = 2
 
 @dataclass(frozen=True)
 class Extent:
-    """How much room something takes: characters, brackets within each other, terms; and whether it is a mere name."""
+    """Size of an expression: characters, nesting of brackets, terms; and whether it is a mere name."""
 
     length: int
     depth: int
@@ -30,7 +30,7 @@ class Extent:
 
     @classmethod
     def of_name(cls) -> Extent:
-        """That of the name of an intermediate value."""
+        """Size of the name of an intermediate value."""
         return cls(4, 0, 1, True)
 
 
@@ -49,7 +49,7 @@ def extent_after(op: str, args: Sequence[Extent]) -> Extent:
 
 
 def composed(op: str, args: Sequence[Sum]) -> Sum:
-    """What an operation gives; brackets in sums are opened, products and powers are put together.
+    """Result of an operation; brackets in sums are expanded, products and powers merged.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _product(x: Sum, y: Sum) -> Sum:
 
 
 def _as_term(value: Sum) -> Term:
-    """One term as it is, a sum of several in brackets; -(x - y) for y - x, where only minus signs would be left."""
+    """One term unchanged, a sum of several in brackets; -(x - y) for y - x, where only minus signs would remain."""
     if len(value.terms) == 1:
         return value.terms[0]
     if all(term.number < 0 for term in value.terms):
@@ -115,7 +115,7 @@ def _divides(term: Term) -> bool:
 
 
 def _together(factors: tuple[Power, ...]) -> tuple[Power, ...]:
-    """Equal factors as one power; what stands above is not cancelled against what stands below."""
+    """Merge equal factors to powers; numerator and denominator are not cancelled."""
     powers: dict[tuple[object, bool], Power] = {}
     for factor in factors:
         key = (factor.base, factor.exponent > 0)
@@ -155,7 +155,7 @@ def whole_angle(tape: Tape, coordinates: Mapping[int, int]) -> dict[int, dict[in
 
 _CONSTANT = -2
 
-#: The heading of what depends on parameters of the mechanism alone.
+#: Heading of values that depend on parameters of the mechanism only.
 CONSTANTS = "Constants"
 
 #: Characters, roughly, that a value may have before parts of it get names of their own.
@@ -164,7 +164,7 @@ LONGEST = 72
 
 @dataclass(frozen=True)
 class Meanings:
-    """What is known of the intermediate values of a tape.
+    """Meanings of the intermediate values of a tape.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Meanings:
 
 
 def recursive_listing(tape: Tape, title: str = "", meanings: Meanings | None = None) -> Listing:
-    """Write what a tape computes as assignments, in its order.
+    """Write a tape as assignments, in its order.
 
     A value that is used more than once, that has a meaning, or that would make a line too long, gets a name; all others
     stand where they are used. Nothing is computed twice, so the listing takes the operations of the tape.
@@ -251,7 +251,7 @@ class _Lister:
         return Listing(title, (*parts, results), dict(self.tape.outputs), legend, origins=origins)
 
     def _waves(self) -> tuple[set[int], dict[int, str]]:
-        """The slots of angles that only sines and cosines take, and what these are called."""
+        """Slots of angles that occur only in sines and cosines, and the names of these."""
         waves = {}
         labels = {slot: self.inputs[slot] for slot in self.slots.get("q", ())}
         coordinates = {slot: int(label[1:]) for slot, label in labels.items() if re.fullmatch(r"q\d+", label)}
@@ -262,7 +262,7 @@ class _Lister:
         return set(angles) - self._outside(angles.keys(), waves.keys()), waves
 
     def _outside(self, angles: Collection[int], waves: Collection[int]) -> set[int]:
-        """The angles that something else takes, and those that these are made of."""
+        """Angles with other uses, and those from which these are computed."""
         outside = set[int](self.tape.results)
         for slot in range(len(self.uses) - 1, self.tape.first_result - 1, -1):
             if slot not in waves and (slot not in angles or slot in outside):
@@ -318,7 +318,7 @@ class _Lister:
         return [Extent(len(text), 0, 1, True) for text in written]
 
     def _places(self) -> list[int]:
-        """Under which heading each slot stands: what has a meaning where it belongs, the rest where it is first needed."""
+        """Section of each slot: that of its meaning, or that of its first use."""
         tape, last = self.tape, max(0, len(self.meanings.titles) - 1)
         least = [0] * tape.first_result
         for slot, instruction in enumerate(tape.code, tape.first_result):
@@ -333,7 +333,7 @@ class _Lister:
         return places
 
     def _values(self, called: Mapping[int, str]) -> dict[int, Sum]:
-        """What each slot is: for a slot with a name that which is assigned to it."""
+        """Values of the slots; of a named slot the assigned one."""
         values: dict[int, Sum] = {slot: leaf(name) for slot, name in enumerate(self.inputs)}
         seen = dict(values)
         for k, value in enumerate(self.tape.constants, len(self.inputs)):
@@ -366,7 +366,7 @@ def _first_of_each(legend: Mapping[str, str]) -> dict[str, str]:
 
 
 def labels_of(tape: Tape) -> list[str]:
-    """What the elements of the inputs are called, in their order: as the tape says, else ``q1``, ``A12`` and so on.
+    """Names of the elements of the inputs, in order: the tape's labels, else ``q1``, ``A12`` and so on.
 
     Raises
     ------
@@ -390,6 +390,6 @@ def _element_names(tape: Tape) -> list[str]:
 
 
 def _uses(tape: Tape) -> list[Any]:
-    """How often each slot is used: by operations, and as a result once, however many elements it is."""
+    """Number of uses of each slot: by operations, and as a result once, however many elements it is."""
     uses = Counter([*(arg for instruction in tape.code for arg in instruction.args), *set(tape.results)])
     return [uses[slot] for slot in range(tape.first_result + len(tape.code))]

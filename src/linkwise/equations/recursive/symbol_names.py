@@ -1,4 +1,4 @@
-"""What the intermediate values of a tape are: each is compared, at random points, with the quantities that textbooks name.
+"""Meanings of a tape's intermediate values, by comparison with textbook quantities at random points.
 
 Two expressions of the kind that recursions make, which agree at random points to rounding, are equal but for a set of
 measure zero. So a value is called by its meaning whatever way it was computed, and a recursion needs no list of names.
@@ -30,7 +30,7 @@ SAMPLES = 2
 #: Relative difference of equal values: rounding of a recursion.
 AGREEMENT = 1e-11
 
-#: What the first letters of names say; all vectors in the body's own axes, z along its joint, unless stated otherwise.
+#: Meanings of the first letters of names; all vectors in the body's own axes, z along its joint, unless stated otherwise.
 LEGEND = {
     "w": "angular velocity of body {k}, rad/s",
     "wd": "angular acceleration of body {k}, rad/s2",
@@ -90,7 +90,7 @@ def meanings_of(tree: Tree, tape: Tape, *, bodies: Bodies | None = None, seed: i
 
 
 def _points(tape: Tape, seed: int) -> list[FloatArray]:
-    """Random values of all inputs, away from 0; a quaternion need not be a unit for two ways to agree, but is."""
+    """Random values of all inputs, away from 0; quaternions are normalized."""
     rng = np.random.default_rng(seed)
     size = tape.input_count
     return [rng.uniform(0.3, 1.4, size) * rng.choice([-1.0, 1.0], size) for _ in range(SAMPLES)]
@@ -104,7 +104,7 @@ def _state(tape: Tape, tree: Tree, row: FloatArray) -> dict[str, FloatArray]:
 
 
 def _numeric(tree: Tree, bodies: Bodies, tape: Tape, points: list[FloatArray]) -> list[tuple[Bodies, FloatArray]]:
-    """At each point the bodies and gravity with numbers for symbols."""
+    """Bodies and gravity at each point, with numbers for symbols."""
     names = tape.labels.get("parameters", ())
     symbols = parameters_in([*(getattr(body, name) for body in bodies.bodies for name in _FIELDS), tree.gravity])
     used = {str(node.value): node for node in symbols}
@@ -129,7 +129,7 @@ Motion = Sequence[Mapping[str, FloatArray]]
 
 
 def _outward(bodies: Bodies, state: State, motion: Motion) -> Named:
-    """Names, headings and values of what is found from the ground outward."""
+    """Yield names, headings and values of quantities of the outward recursion."""
     from linkwise.kinematics.forward_kinematics import body_poses
 
     poses = body_poses(bodies, state["q"])
@@ -144,7 +144,7 @@ def _outward(bodies: Bodies, state: State, motion: Motion) -> Named:
 
 
 def _inward(bodies: Bodies, state: State, motion: Motion) -> Named:
-    """The same of what is summed up from the tips inward."""
+    """Yield names, headings and values of quantities of the inward recursion."""
     from linkwise.model.body_transform import joint_transforms
 
     joints, count = joint_transforms(bodies, state["q"]), len(bodies.bodies)
@@ -194,7 +194,7 @@ def _elements(letter: str, n: int, place: int, value: FloatArray, joint: str = "
 
 
 def _number(bodies: Bodies, k: int) -> int:
-    """What a body is called: the number of its joint's coordinate, 0 for a floating base; ball joints are counted last."""
+    """Name of a body: the number of its joint's coordinate, 0 for a floating base; ball joints are counted last."""
     body = bodies.bodies[k]
     if body.link < 0:
         return 0

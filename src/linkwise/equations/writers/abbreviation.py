@@ -1,4 +1,4 @@
-"""Sines and cosines of coordinates under short names, c23 for cos(q2 + q3), explained once."""
+"""Short names for sines and cosines of coordinates, c23 for cos(q2 + q3), with a legend."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class LatexWriter(Writer):
         return super().rounding(size)
 
     def number(self, value: float) -> str:
-        """With a power of ten where it is large or small."""
+        """Format a number, with a power of ten if it is large or small."""
         mantissa, _, exponent = f"{value:.{self.digits}g}".partition("e")
         if not exponent:
             return mantissa
@@ -116,14 +116,14 @@ class LatexWriter(Writer):
         return rf"\frac{{{over}}}{{{under}}}"
 
     def raised(self, base: str, exponent: int, function: bool) -> str:
-        """With the exponent above, before the bracket of a sine."""
+        """Write the exponent raised, before the bracket of a sine."""
         if function and base.startswith((r"\sin", r"\cos")):
             return f"{base[:4]}^{{{exponent}}}{base[4:]}"
         simple = re.fullmatch(r"[A-Za-z]+|\\?[A-Za-z]+(\{[^{}]*\})?_\{[^{}]*\}|\(.*\)", base, re.DOTALL)
         return f"{base}^{{{exponent}}}" if simple else f"{{{base}}}^{{{exponent}}}"
 
     def call(self, function: str, arguments: Sequence[str]) -> str:
-        """As books write it."""
+        """Write a function call as in books."""
         texts = [whole(argument) for argument in arguments]
         if function == "sqrt":
             return rf"\sqrt{{{texts[0]}}}"
@@ -135,7 +135,7 @@ class LatexWriter(Writer):
         return rf"{_FUNCTIONS.get(function, chr(92) + 'operatorname{' + function + '}')}({', '.join(texts)})"
 
     def left(self, sides: Sequence[tuple[str, tuple[int, ...]]], listing: Listing) -> str:
-        """What stands on the left of an equation."""
+        """Left side of an equation."""
         return " = ".join(self.element(*side, in_result=side[0] in listing.outputs) for side in sides)
 
     def element(self, name: str, index: tuple[int, ...], *, in_result: bool) -> str:
@@ -168,7 +168,7 @@ def aligned(lines: Sequence[str], environment: str) -> str:
 
 
 def measured(text: str) -> float:
-    r"""How wide mathematics is, in letters, roughly.
+    r"""Approximate width of mathematics, in letters.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def prose(text: str) -> str:
 
 
 def _broken(left: str, right: str) -> Iterator[str]:
-    """One equation over as many rows as it takes, broken before a sign."""
+    """Break one equation into rows before signs."""
     first, *others = filled(right, WIDTH - measured(left) - 4, measured)
     yield f"{left} &= {first}"
     for line in others:
@@ -202,7 +202,7 @@ def _broken(left: str, right: str) -> Iterator[str]:
 
 
 def _table(listing: Listing, writer: LatexWriter) -> list[str]:
-    """The symbols and what they mean."""
+    """Table of the symbols and their meanings."""
     if not listing.meanings:
         return []
 

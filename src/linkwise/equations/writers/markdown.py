@@ -69,5 +69,5 @@ def _code(section: Section, listing: Listing, writer: TextWriter) -> list[str]:
 
 
 def _prose(text: str) -> str:
-    """Text whose marks are no Markdown."""
+    """Escape the marks of Markdown in a text."""
     return "".join(f"\\{letter}" if letter in "\\`*_|<>#$" else letter for letter in text)

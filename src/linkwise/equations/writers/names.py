@@ -1,4 +1,4 @@
-"""How things are called in what is printed: results, sines and cosines, intermediate values; and how names look in LaTeX."""
+"""Names in printed equations: results, sines and cosines, intermediate values; and their LaTeX form."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Names:
         self._counts: dict[str, int] = {}
 
     def unique(self, wanted: str) -> str:
-        """The wanted name, lengthened until it is free; it is taken then."""
+        """Reserve the wanted name, lengthened until it is free."""
         while wanted in self._taken:
             wanted += "_"
         self._taken.add(wanted)
@@ -55,7 +55,7 @@ class Names:
 
 
 def input_names(name: str, shape: Sequence[int]) -> list[str]:
-    """What the elements of an input are called where nothing else is known.
+    """Default names of the elements of an input.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def input_names(name: str, shape: Sequence[int]) -> list[str]:
 
 
 def wave_name(function: str, multiples: Mapping[int, int]) -> str:
-    """What sine or cosine of a whole combination of coordinates is called; coordinates are counted from 1.
+    """Name of a sine or cosine of an integer combination of coordinates, counted from 1.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def wave_name(function: str, multiples: Mapping[int, int]) -> str:
 
 
 class LatexNames:
-    r"""How names are written in LaTeX; two names never look alike.
+    r"""LaTeX form of names; distinct names never look alike.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def identifiers_of(listing: Listing, taken: tuple[str, ...]) -> dict[str, str]:
 
 
 def _place(shape: tuple[int, ...], index: tuple[int, ...]) -> str:
-    """Where an element stands in a matrix that has all axes but the last one after the other."""
+    """Index of an element in a matrix that stacks all axes except the last one."""
     rows, column = (shape[:-1], index[-1]) if len(shape) > 1 else (shape, 0)
     return f"[{np.ravel_multi_index(index[: len(rows)], rows) if rows else 0}, {column}]"
 
@@ -178,7 +178,7 @@ def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
 
 
 class _SympyWriter:
-    """Turns sums into expressions, each function of an angle made once."""
+    """Converts sums to expressions; each function of an angle is created once."""
 
     def __init__(self, origins: Mapping[str, Any]) -> None:
         self.sympy = sympy_module()

@@ -57,7 +57,7 @@ class TextWriter(Writer):
         self.times = "*" if plain else "·"
 
     def name(self, text: str) -> str:
-        """The name itself, in brackets of its own where it has blanks."""
+        """Return the name, in brackets if it contains blanks."""
         return text if text.replace("_", "a").isalnum() else f"<{text}>"
 
     def number(self, value: float) -> str:
@@ -65,20 +65,20 @@ class TextWriter(Writer):
         return f"{value:.{self.digits}g}"
 
     def product(self, factors: Sequence[str]) -> str:
-        """With a sign between."""
+        """Join factors with a sign."""
         return self.times.join(factors)
 
     def quotient(self, above: Sequence[str], below: Sequence[str]) -> str:
-        """With a slash."""
+        """Write a quotient with a slash."""
         under = self.product(below)
         return f"{self.product(above)}/{f'({under})' if len(below) > 1 else under}"
 
     def raised(self, base: str, exponent: int, function: bool) -> str:
-        """With the exponent above."""
+        """Write the exponent raised."""
         return f"{base}**{exponent}" if self.plain else base + str(exponent).translate(_RAISED)
 
     def call(self, function: str, arguments: Sequence[str]) -> str:
-        """As in programming languages."""
+        """Write a function call as in programming languages."""
         return f"{function}({', '.join(map(whole, arguments))})"
 
 
@@ -105,7 +105,7 @@ def _side_by_side(cells: list[str], width: int) -> list[str]:
     """Short equations in columns, to be read row by row."""
     room = max(map(len, cells)) + 4
     columns = max(1, min(6, (width - 2) // room))
-    columns -= columns > 1 and columns % 2  # a sine stands beside its cosine
+    columns -= columns > 1 and columns % 2  # a sine is next to its cosine
     rows = [cells[k : k + columns] for k in range(0, len(cells), columns)]
     return ["  " + "".join(f"{cell:<{room}}" for cell in row).rstrip() for row in rows]
 

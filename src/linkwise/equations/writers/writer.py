@@ -1,4 +1,4 @@
-"""Base class and registry of the writers of listings: how a sum becomes text, in which order, with which brackets."""
+"""Base class and registry of the writers of listings: conversion of sums to text, order of terms, brackets."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel
 from linkwise.kernel import writers as kernels
 
-#: Where a line may be broken, and where inside of brackets; they never stay in what is written.
+#: Marks of possible line breaks, outside and inside brackets; they are removed from the output.
 BREAK, INSIDE = "\u200b", "\u200c"
 
-#: How full a line must be to be broken before a term that the next line can hold, rather than inside of its brackets.
+#: Least filling of a line that is broken before a term that fits the next line, rather than inside its brackets.
 FULL = 0.55
 
 
 class Writer(ABC):
-    """Turns sums into text; each language says how names, numbers, products and calls look.
+    """Converts sums to text; each language defines the form of names, numbers, products and calls.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Writer(ABC):
         """A function of arguments."""
 
     def notes(self, listing: Listing) -> list[str]:
-        """The sentences below: those of the listing, on what is left out, and on rounding."""
+        """Final sentences: those of the listing, on omitted zeros, and on rounding."""
         rounded = f"Numbers are rounded to {self.digits} digits." if self.rounded else ""
         return [note for note in (*listing.notes, zeros(listing), rounded) if note]
 
@@ -106,7 +106,7 @@ class Writer(ABC):
 
 
 def whole(text: str) -> str:
-    """What is written, without the marks."""
+    """Text without the marks."""
     return text.replace(BREAK, "").replace(INSIDE, "")
 
 
@@ -155,7 +155,7 @@ def checked_digits(digits: int) -> int:
 def lines_of(
     assignments: Sequence[Assignment], listing: Listing
 ) -> list[tuple[list[tuple[str, tuple[int, ...]]], Sum, str]]:
-    """What is written of a section: what stands left, the value, the comment.
+    """Rows of a section: left side, value, comment.
 
     Elements that are 0 are left out; an element that equals one before it, as in a symmetric matrix, stands on the left of
     that one's line.
@@ -177,7 +177,7 @@ def lines_of(
 
 
 def sentence(text: str, named: Callable[[str], str], prose: Callable[[str], str]) -> str:
-    """Prose with names between backticks, each kind of part written in its own way."""
+    """Prose with names between backticks; names and prose are formatted separately."""
     return "".join(named(part) if k % 2 else prose(part) for k, part in enumerate(text.split("`")))
 
 
@@ -202,12 +202,12 @@ def _only_name(value: Sum) -> str:
 
 Write = TypeVar("Write", bound=Callable[..., Any])
 
-#: By name, from a listing and options to what is written.
+#: Writers by name: functions of a listing and options.
 WRITERS: dict[str, Callable[..., Any]] = {}
 
 
 def writer(name: str) -> Callable[[Write], Write]:
-    """Register a function of a listing and options; what it writes of a kernel is the kernel's recursive form."""
+    """Register a function of a listing and options; for a kernel it writes the recursive form."""
 
     def register(function: Write) -> Write:
         WRITERS[name] = function

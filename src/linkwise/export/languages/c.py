@@ -61,10 +61,10 @@ _OF_TESTS = """
 compared name count found wanted allowed worst largest tested open off same share untested failed made row k
 """
 
-#: What compiles a source with its test, and runs it.
+#: Command that compiles a source with its test, and runs it.
 COMPILE = "cc -std=c99 -O2 -Wall -Wextra -pedantic {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test"
 
-#: What a program's status says.
+#: Meaning of a program's exit status.
 ENDS = "Ends with 0 where all is well, else with 1;\n * with 2 where a function could not be tested."
 
 COMPARE = """/* The largest difference in units of what rounding allows; above 1 where one is too large or not a number.
@@ -143,7 +143,7 @@ class C(RowLanguage):
     kind = "static"
 
     def number(self, value: float, precision: str) -> str:
-        """With the suffix f in single precision."""
+        """Format a number, with the suffix f in single precision."""
         return super().number(value, precision) + self.suffix_in(precision)
 
     def helpers_of(self, job: Job) -> list[str]:
@@ -158,11 +158,11 @@ class C(RowLanguage):
         return Function(part.tape, part.name, parameters, _comment(part.tape, ports, part.title), lines)
 
     def function(self, part: TapePart, job: Job) -> str:
-        """One function without its comment, which stands in the header."""
+        """Write one function without its comment, which is in the header."""
         return self.declared(part, job).definition
 
     def text(self, job: Job) -> CSource:
-        """A source that stands alone, and its files."""
+        """Write a self-contained source with its files."""
         functions = tuple(self.declared(part, job) for part in job.parts)
         helpers = self.helpers_of(job)
         source = CSource("\n".join(["#include <math.h>\n", *helpers, *(function.definition for function in functions)]))
@@ -208,12 +208,12 @@ class Function:
 
     @property
     def definition(self) -> str:
-        """With its body."""
+        """Declaration with its body."""
         return definition(self.name, self.parameters, self.lines)
 
 
 class CSource(str):
-    """C source: as text one file that stands alone; `header`, `source` and `self_test` are the same as three files.
+    """C source: as text one self-contained file; `header`, `source` and `self_test` are the same as three files.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class CSource(str):
 
     @cached_property
     def header(self) -> str:
-        """NAME.h: include guard, declarations for C and C++, and what every argument is."""
+        """NAME.h: include guard, declarations for C and C++, and the description of every argument."""
         guard = f"{self.name.upper()}_H"
         declarations = "\n\n".join(f"{function.comment}\n{function.signature};" for function in self.functions)
         return f"""/** @file {self.name}.h
@@ -288,7 +288,7 @@ extern "C" {{
 
     @cached_property
     def self_test(self) -> str:
-        """NAME_test.c: a program that compares the functions with what the gufuncs give, at random points.
+        """NAME_test.c: a program that compares the functions with the gufuncs at random points.
 
         It prints the largest difference of each and ends with 0 where all are within what rounding allows, else with 1.
         """
@@ -316,7 +316,7 @@ extern "C" {{
         return self.sources.write(folder, force=force)
 
     def _test(self, tape: Tape, called: str, names: Identifiers, texts: list[str]) -> str:
-        """Write the tables of one function and the function that goes through them; the name of that."""
+        """Write the tables of one function and its test; return the test's name."""
         real, count = C.types[self.precision], max(1, len(tape.results))
         drawn = samples(tape, ROWS, self.precision, points=self.points)
         arguments, wanted, allowed, test = (names.new(f"{called}_{word}") for word in ("given", "wanted", "allowed", "test"))
@@ -403,7 +403,7 @@ def to_c(
 
 
 def _comment(tape: Tape, ports: Mapping[str, str], title: str) -> str:
-    """What stands before a declaration, for Doxygen."""
+    """Doxygen comment of a declaration."""
     lines = [*textwrap.wrap(f"@brief {printable_ascii(title or tape.name)}", 110), ""]
     for direction, mark, group in (("in", "", inputs(tape)), ("out", "-> ", outputs(tape))):
         for port in group:
@@ -428,7 +428,7 @@ def definition(name: str, parameters: Sequence[str], lines: Sequence[str], kind:
 
 
 def verdict(tests: Sequence[str], failures: str = "0") -> list[str]:
-    """The lines of ``main``: call the tests, and end with a status as `ENDS` says."""
+    """Lines of ``main``: call the tests, and end with a status from `ENDS`."""
     lines = ["double worst = 0.0;", "double share;", "int untested = 0;", "int failed;", ""]
     for test in tests:
         lines += [f"share = {test}();", "worst = (share > worst) ? share : worst;", "untested += (share < 0.0) ? 1 : 0;"]
@@ -446,12 +446,12 @@ def table_text(name: str, values: FloatArray, precision: str) -> str:
 
 
 def expected_text(wanted: str, allowed: str, drawn: Samples) -> list[str]:
-    """The results, and how far each may be off, rounded upwards to a few digits."""
+    """Tables of the results, and of their tolerances, rounded upwards to a few digits."""
     bounds = [[f"{x:.2e}" if math.isfinite(x) else "HUGE_VAL" for x in row] for row in (1.01 * drawn.allowed).tolist()]
     return [table_text(wanted, drawn.wanted, "double"), _array(allowed, "double", [row or ["0.0"] for row in bounds])]
 
 
 def _array(name: str, kind: str, rows: list[list[str]]) -> str:
-    """An array of rows of what is written already."""
+    """An array of rows of formatted numbers."""
     written = [textwrap.fill(", ".join(row), 110, initial_indent="    {", subsequent_indent="     ") + "}," for row in rows]
     return f"static const {kind} {name}[{len(rows)}][{len(rows[0])}] = {{\n" + "\n".join(written) + "\n};\n"

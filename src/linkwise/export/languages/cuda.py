@@ -22,7 +22,7 @@ int1 int2 int3 int4 uint1 uint2 uint3 uint4 long1 float1 float2 float3 float4 do
 clock assert
 """
 
-#: Where numbers of many configurations lie. The first lets neighbouring threads read neighbouring numbers.
+#: Layouts of numbers of many configurations. With the first, neighbouring threads read neighbouring numbers.
 LAYOUTS = {
     "elements": "element after element, each for all configurations: element k of configuration i at [k * count + i]",
     "configurations": "configuration after configuration: element k of configuration i at [i * size + k]",
@@ -71,7 +71,7 @@ static {real} *on_device(const {real} *values, const size_t count)
 
 @language
 class Cuda(C):
-    """CUDA C++: what C reserves, and what CUDA defines everywhere."""
+    """CUDA C++: reserved words of C, and names that CUDA defines everywhere."""
 
     name = "cuda"
     suffix = ".cu"
@@ -105,7 +105,7 @@ class Cuda(C):
         return Sources(files, {tape.name: tape.operations for tape in job.tapes}, command)
 
     def _once(self, helper: str, precision: str = "") -> str:
-        """A helper that stands once in a program that includes several files; those of two precisions are overloads."""
+        """A helper with an include guard, for programs that include several files; those of two precisions are overloads."""
         name = next(word for word in self.taken if f"{word}(" in helper)
         guard = f"LINKWISE_{name}_{precision}".strip("_").upper()
         return f"#ifndef {guard}\n#define {guard}\n{helper}#endif\n"

@@ -79,11 +79,11 @@ class Jax(Python):
     always = _GIVEN
 
     def helpers_of(self, job: Job) -> list[str]:
-        """Those of the operations, and what these call."""
+        """Helpers of the operations, and those that these call."""
         return [*([_FIXED] if job.operations & {"div", "sqrt"} else []), *super().helpers_of(job)]
 
     def returned(self, tape: Tape, inside: FunctionBody, arguments: Mapping[str, TapePort]) -> list[str]:
-        """The lines that put the results into arrays and return them."""
+        """Lines that put the results into arrays and return them."""
         values, lines, names = list(inside.results), [], []
         for port in outputs(tape):
             name, mine = inside.ports[f"-> {port.name}"], values[: port.size]

@@ -77,7 +77,7 @@ class Python(Language):
     always = _GIVEN
 
     def number(self, value: float, precision: str) -> str:
-        """As Python prints it."""
+        """Format a number as Python does."""
         return repr(value)
 
     def text(self, job: Job) -> str:
@@ -87,7 +87,7 @@ class Python(Language):
         return "\n\n".join([head, *helpers, *(self.function(part, job) for part in job.parts)])
 
     def function(self, part: TapePart, job: Job) -> str:
-        """One function, with its documentation."""
+        """Write one function, with its documentation."""
         tape = part.tape
         if part.calls:
             (first, second), ports = part.calls, ports_of(tape, job.names.inner())
@@ -110,7 +110,7 @@ class Python(Language):
         return f"{identifier}[{', '.join([*self.dimensions, *(str(i) for i in np.unravel_index(k, port.shape))])}]"
 
     def returned(self, tape: Tape, inside: FunctionBody, arguments: Mapping[str, TapePort]) -> list[str]:
-        """The lines that put the results into arrays and return them."""
+        """Lines that put the results into arrays and return them."""
         batches = [
             f"{name}.shape[: {name}.ndim - {len(port.shape)}]" if port.shape else f"{name}.shape"
             for name, port in arguments.items()

@@ -82,7 +82,7 @@ fn plane_angle(y: <real>, x: <real>) -> <real> {
     inward = "&{}"
 
     def function(self, part: TapePart, job: Job) -> str:
-        """One function, with its comment."""
+        """Write one function, with its comment."""
         (ports, lines), tape = self.inside(part, job), part.tape
         arguments = [f"{ports[port.name]}: &[{job.real}; {port.size}]" for port in inputs(tape)]
         arguments += [f"{ports[f'-> {port.name}']}: &mut [{job.real}; {port.size}]" for port in outputs(tape)]

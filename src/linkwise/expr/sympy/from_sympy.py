@@ -1,4 +1,4 @@
-"""From SymPy expressions to expressions of Linkwise: what `linkwise.equations.tape_to_sympy` writes, read back, and more."""
+"""Conversion of SymPy expressions to expressions of Linkwise, the inverse of `linkwise.equations.tape_to_sympy`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def from_sympy(expression: Any, replacements: Mapping[Any, Any] | None = None) -
 
 
 def model_expression(expression: Any) -> Any:
-    """Read a SymPy expression that stands for a number of a model; as `from_sympy`, but every symbol stands for itself.
+    """Read a SymPy expression in place of a number of a model; as `from_sympy`, but every symbol means itself.
 
     Real ones too: a model in which another symbol has the same name can then be refused.
     """
@@ -75,7 +75,7 @@ def model_expression(expression: Any) -> Any:
 
 
 class _Reader:
-    """One reading: what parts of the expressions have become, by identity, for SymPy compares them in full."""
+    """One conversion: results of parts by identity, as SymPy compares expressions completely."""
 
     def __init__(self, replacements: Mapping[Any, Any], own_symbols: bool = False) -> None:
         self.sympy = sympy_module()
@@ -117,7 +117,7 @@ class _Reader:
         return self.made[id(value)]
 
     def _parts(self, part: Any) -> tuple[Any, ...]:
-        """What must be read before."""
+        """Parts to be converted first."""
         if part.is_Atom or self._is_given(part):
             return ()
         return part.args[:1] if part.is_Pow else tuple(part.args)
@@ -126,7 +126,7 @@ class _Reader:
         return bool(self.replacements) and part in self.replacements
 
     def _read(self, part: Any) -> Any:
-        """What one part becomes; its own parts are there."""
+        """Convert one part; its parts are converted already."""
         if self._is_given(part):
             return self.replacements[part]
         if part.is_Atom:
@@ -146,7 +146,7 @@ class _Reader:
         return self.functions[part.func](*values)
 
     def _atom(self, part: Any) -> Any:
-        """A number, a symbol, a condition that always or never holds."""
+        """Convert a number, a symbol, a constant condition."""
         if isinstance(part, self.sympy.Symbol):
             return self._symbol(part)
         if part in (self.sympy.true, self.sympy.false):
@@ -203,7 +203,7 @@ class _Reader:
         return Expr.apply("div", above, below)
 
     def _is_power(self, factor: Any) -> bool:
-        """Whether a factor is to be raised here: not if that has been given, nor if it is a number, but for a divisor."""
+        """True if a factor is to be raised here: not if its power is known, nor if it is a number, except a divisor."""
         if not factor.is_Pow or self._is_given(factor):
             return False
         return not isinstance(self.made.get(id(factor)), float) or factor.exp == -1
@@ -230,7 +230,7 @@ def _raised(base: Any, exponent: float) -> Any:
 
 
 def _functions(sympy: Any) -> dict[Any, Callable[..., Any]]:
-    """How each function and each condition of SymPy is read."""
+    """Conversion of each function and each condition of SymPy."""
     return {
         sympy.Add: _each(lambda x, y: Expr.apply("add", x, y)),
         sympy.sin: lambda x: Expr.apply("sin", x),
@@ -254,6 +254,7 @@ def _functions(sympy: Any) -> dict[Any, Callable[..., Any]]:
         sympy.And: _all,
         sympy.Or: _any,
         sympy.Not: _unless,
+        sympy.ITE: _if_else,
     }
 
 
@@ -282,6 +283,11 @@ def _any(*conditions: Choice) -> Choice:
     return lambda x, y: reduce(lambda chosen, condition: _checked(condition)(x, chosen), conditions, y)
 
 
+def _if_else(condition: Choice, holds: Choice, otherwise: Choice) -> Choice:
+    """What SymPy makes of a comparison with a Piecewise."""
+    return lambda x, y: _checked(condition)(_checked(holds)(x, y), _checked(otherwise)(x, y))
+
+
 def _checked(condition: Any) -> Choice:
     """A condition, which may also be a symbol in SymPy."""
     if not callable(condition):
@@ -291,7 +297,7 @@ def _checked(condition: Any) -> Choice:
 
 
 def _piecewise(*pairs: tuple[Any, Choice]) -> Any:
-    """The first value whose condition holds; the last holds always."""
+    """First value whose condition is true; the last one always is."""
     *cases, (result, condition) = pairs
     if condition is not _always:
         raise ArgumentError("a Piecewise has no value for all other cases; expected one that ends in (value, True)")

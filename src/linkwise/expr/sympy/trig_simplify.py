@@ -31,7 +31,7 @@ def gathered(value: Any) -> Any:
 
 
 def _sum(value: Any) -> Any:
-    """One sum, whose terms have been gathered themselves."""
+    """Sum with its terms gathered."""
     if not value.is_Add:
         return value
     result = _paired(value)
@@ -63,7 +63,7 @@ def _paired(value: Any) -> Any:
 
 
 def _merged(term: Any, terms: dict[Any, Any]) -> list[Any] | None:
-    """Put one term in the place of two, if there is a partner; the new one."""
+    """Replace two terms by one, if there is a partner; return the new one."""
     if term not in terms:
         return None
     for square, other in _squares(term):

@@ -1,4 +1,4 @@
-"""Linkwise's own .toml format, which holds all of a mechanism; docs/file-formats.md describes it."""
+"""Linkwise's own .toml format, which represents a mechanism completely; docs/file-formats.md describes it."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from linkwise.spatial.transform import transform
 
 FORMAT = "linkwise 1"
 
-#: How the format of a file begins that describes a chain.
+#: Prefix of the ``format`` of a file that describes a chain.
 CHAIN = "linkwise chain"
 
-#: How many links a message names.
+#: Greatest number of links in a message.
 MOST_ROOTS = 10
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -50,7 +50,7 @@ _TOML = re.compile(r"(?m)^[ \t]*(\[\[?[^\[\]\n]+\]\]?[ \t]*(#.*)?$|[A-Za-z0-9_\"
 
 
 def _with_root(reading: Reading, root: str) -> Reading:
-    """The same reading of one link on the base and of all that it carries, with a remark on what is left out."""
+    """Restrict a reading to the subtree of one link, fixed to the base, with a remark on omitted links."""
     if reading.description is None:
         return reading
     mechanism = reading.description.mechanism
@@ -84,7 +84,7 @@ def _with_root(reading: Reading, root: str) -> Reading:
 
 
 class LinkwiseToml(Format):
-    """Linkwise's own format: it holds everything."""
+    """Linkwise's own format, which represents a mechanism completely."""
 
     name, title, suffixes = "a Linkwise .toml", "Linkwise .toml (keys and [tables])", (".toml",)
     options = frozenset({"root"})
@@ -343,7 +343,7 @@ TOP = Schema(
     Field("shape", tables("shape"), doc="what links look like and collide with"),
 )
 
-#: The schemas by what the documentation calls their tables.
+#: Schemas by the names of their tables in the documentation.
 TABLES = {
     "the file": TOP,
     "[[link]]": LINK,
@@ -382,7 +382,7 @@ def parse(source: str, name: str = "", physical: bool = True) -> Reading:
 
 
 def described(document: dict[str, Any], lines: Mapping[Place, int], name: str = "", physical: bool = True) -> Reading:
-    """What a document in the form of a Linkwise .toml describes; `name` and `physical` as for `parse`."""
+    """Read a document of the form of a Linkwise .toml; `name` and `physical` as for `parse`."""
     form = document.get("format")
     if isinstance(form, str) and form.startswith(CHAIN):
         message = "this file describes a chain: linkwise check and linkwise serve take it, linkwise.control.load reads it"
@@ -434,7 +434,7 @@ class _Reader(TableReader):
         return {k: part for k, part in parts.items() if part is not None}
 
     def _force_elements(self, kind: str, top: Mapping[str, Any], links: Sequence[Link]) -> dict[int, Any]:
-        """The springs or end stops by their place; what they act on says whether a length is in degrees or m."""
+        """Read springs or end stops by their place; their unit (degrees or m) depends on the joint that they act on."""
         pairs = [pair for x in links for pair in zip(x.coordinate_names, x.joint_model.turns_and_slides, strict=True)]
         lengths = {name: part.is_length for name, part in pairs}
         parts = {}
@@ -497,7 +497,7 @@ class _Reader(TableReader):
         name = top.get("name", self.name) or None
         parts: dict[str, Any] = {"motors": list(motors.values()), "loops": list(loops.values()), "name": name}
         elements = [(kind, k, part) for kind, parts in self.force_elements.items() for k, part in parts.items()]
-        elements.sort(key=lambda element: line_of(self.lines, element[:2]))  # (the kinds stand in any order)
+        elements.sort(key=lambda element: line_of(self.lines, element[:2]))  # (the kinds have no fixed order)
         parts["springs"] = [element for _, _, element in elements]
         mechanism, problems = attempt("mechanism", lambda: Mechanism(links, **parts, **settings))
         places: dict[str, Place] = {}
@@ -514,7 +514,7 @@ class _Reader(TableReader):
         return mechanism
 
     def _tell_whole(self, problem: Problem, places: dict[str, Place], names: Sequence[str | None]) -> None:
-        """A problem of the mechanism, at the line of what it concerns."""
+        """Report a problem of the mechanism at the line of the item concerned."""
         if problem.item in places:
             place = places[problem.item]
             numbered = place[0] in {"motor", "loop", *FORCE_ELEMENTS}

@@ -140,7 +140,7 @@ def _link(row: Sequence[float], name: str, physical: bool) -> Link:
 
 
 def losses(mechanism: Mechanism) -> Losses:
-    """What a .DAT file leaves out of a mechanism, and what keeps it from being written.
+    """List the losses of a .DAT file, and the features for which it cannot be written.
 
     Its own name is no loss: the file's name stands for it.
 
@@ -168,7 +168,7 @@ def losses(mechanism: Mechanism) -> Losses:
 
 
 def render(mechanism: Mechanism, external: FloatArray) -> str:
-    """The text of a .DAT file, without what it cannot hold; offsets are added to theta or d.
+    """Return the text of a .DAT file, without the losses; offsets are added to theta or d.
 
     Examples
     --------

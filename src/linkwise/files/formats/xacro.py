@@ -30,7 +30,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 def expand(
     path: str | Path, arguments: Mapping[str, object] | None = None, package_dirs: Folders = ()
 ) -> tuple[str, list[FileProblem]]:
-    """The URDF that a xacro file makes, and what the library warns of.
+    """Expand a xacro file to a URDF; return also the library's warnings.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def expand(
 def expand_text(
     text: str, path: str | Path, arguments: Mapping[str, str] | None = None, package_dirs: Folders = ()
 ) -> tuple[str, list[FileProblem]]:
-    """The same as `expand` of a text; `path` is the file that it stands in, from which others are found."""
+    """Expand a text as `expand` does; `path` is its file, to which included paths are relative."""
     library, substitution = _library()
     try:
         read_xml(text)
@@ -84,7 +84,7 @@ def expand_text(
         return parse_document(without_comments(source) if isinstance(source, str) else source, filename)
 
     def open_text(name: str, *mode: Any) -> Any:
-        """Open a file of YAML by our rules; the library expects its own error of one that is not there."""
+        """Open a file of YAML with the permissions checked; the library expects its own error for a missing one."""
         if mode or not os.path.exists(Path(name)):
             return open(name, *mode)
         return io.StringIO(_noting(failures, lambda: read_text(name, LARGEST_DESCRIPTION)))
@@ -124,7 +124,7 @@ def _library() -> tuple[Any, Any]:
 
 
 def _noting(failures: list[FileError], make: Callable[[], str]) -> str:
-    """What `make` returns; its error is also kept."""
+    """Return the result of `make`; keep its error."""
     try:
         return make()
     except FileError as error:
@@ -133,7 +133,7 @@ def _noting(failures: list[FileError], make: Callable[[], str]) -> str:
 
 
 class _Arguments(dict[str, str]):
-    """Values of arguments, which note what the file asks for."""
+    """Values of arguments; records which of them the file uses."""
 
     def __init__(self, arguments: Mapping[str, str]) -> None:
         super().__init__(arguments)
@@ -149,7 +149,7 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
     def refuse_undeclared(self, path: str | Path) -> None:
-        """Refuse a value that the file never asked for: a misspelt name would be without effect."""
+        """Reject a value that the file never uses: a misspelt name would have no effect."""
         unknown = [name for name in self.names if name not in self.asked]
         if unknown:
             raise refused(path, f"there is no xacro argument {choices(unknown)}; the file has {members(self.asked)}")

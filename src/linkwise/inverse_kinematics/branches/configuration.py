@@ -51,7 +51,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "determinant": ("positive", "negative"),
 }
 
-#: The word of what is on the singular surface, and how near to it counts (a sine, or shares of the arm's size).
+#: Label of configurations on the singular surface, and its tolerance (a sine, or relative to the arm's size).
 ON_SURFACE, SINGULAR = "singular", 1e-9
 
 
@@ -216,7 +216,7 @@ def _named(factors: list[DeterminantFactor], chain: AxisChain, triple: tuple[int
 def _seen_from_outside(
     chain: AxisChain, shoulder: DeterminantFactor, elbow: DeterminantFactor, wrist: DeterminantFactor
 ) -> tuple[DeterminantFactor, DeterminantFactor]:
-    """Signs for an arm that turns about its first axis and bends in a plane: free of how axes are directed.
+    """Return signs for an arm that rotates about its first axis and bends in a plane, independent of the senses of the axes.
 
     The shoulder is left where, looking outwards from axis 1 to the wrist, the plane of the arm is to the left of it; the
     elbow is up where it is above the line from the shoulder to the wrist. Up is along axis 1, or against it where that axis
@@ -248,7 +248,7 @@ def lines_at(chain: AxisChain, values: Sequence[Any]) -> list[AxisLine]:
 
 
 class ConfigurationLabels:
-    """Names of the configurations of one frame; made by `labels_of`.
+    """Names of the configurations of one frame, created by `labels_of`.
 
     Parameters
     ----------
@@ -276,6 +276,10 @@ class ConfigurationLabels:
         self.chain, self._factors = factors_of(chain, held)
         self.names = tuple(self._factors) or (("determinant",) if len(self._columns) == 6 else ())
         self._kernel: Kernel | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it is made from: the factors are functions of their own."""
+        return labels_of, (self.mechanism, self.link, self.fixed)
 
     def values(self, q: npt.ArrayLike) -> FloatArray:
         """The factors (..., F) at coordinates q (..., n), lengths in shares of the arm's size: zero on singular surfaces."""
@@ -313,7 +317,7 @@ class ConfigurationLabels:
         return words
 
     def fits(self, q: npt.ArrayLike, configuration: Mapping[str, str]) -> npt.NDArray[np.bool_]:
-        """Whether coordinates q (..., n) have the words asked for: what is on a singular surface has both.
+        """Compare coordinates q (..., n) with a configuration; on a singular surface both labels match.
 
         Raises
         ------
@@ -336,7 +340,7 @@ class ConfigurationLabels:
 
 
 def labels_of(mechanism: Tree, link: int | str = "tool", fixed: int | None = None) -> ConfigurationLabels:
-    """The names of the configurations of a frame, made once for each mechanism."""
+    """Return the configuration names of a frame, cached for each mechanism."""
     return mechanism.memo(
         "configuration_labels", (link_given(link), fixed), lambda: ConfigurationLabels(mechanism, link, fixed)
     )

@@ -26,7 +26,7 @@ from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import choice, numbers, vectors, whole
 
-#: Neighbours of one curve differ from what the null space foretells by at most this share of their difference.
+#: Neighbours of one curve differ from the prediction of the null space by at most this share of their difference.
 STRAIGHT = 0.25
 
 #: Beside a turning point they leave the direction of the null space by at most this share, and are between one and two times
@@ -36,18 +36,18 @@ ASIDE, WIDE = 0.5, 0.7
 #: Halvings of the interval in which a curve ends.
 HALVINGS = 32
 
-#: Positions by which the joint is chosen of which values are taken.
+#: Number of positions for the choice of the parametrizing joint.
 TRIALS = 32
 
 CRITERIA = ("nearest", "manipulability", "limits")
 
-#: What is least at the best solution: a name, or a function of joint coordinates (n,) over scalars.
+#: Criterion that the best solution minimizes: a name, or a function of joint coordinates (n,) over scalars.
 Criterion = str | Callable[[Array], Any]
 
 
 @dataclass(frozen=True, eq=False)
 class SelfMotionCurve:
-    """A connected part of the self-motion of one pose, on which the redundant joint always turns the same way.
+    """Connected part of the self-motion of one pose on which the redundant joint moves monotonically.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class SelfMotionCurve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelfMotion(Solutions):
-    """The solutions of poses for values of a redundant joint; a `Solutions` whose last axis of poses is that of the values.
+    """Solutions of poses over values of a redundant joint: a `Solutions` whose last axis of poses runs over the values.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class SelfMotion(Solutions):
         return np.asarray(np.take_along_axis(q, best[..., None, None], axis=-2)[..., 0, :])
 
     def _cost(self, criterion: Criterion, q: FloatArray) -> FloatArray:
-        """What the best solution has the least of, (...) for q (..., n)."""
+        """Cost (...) of coordinates q (..., n) that the best solution minimizes."""
         mechanism = self.form.mechanism
         if callable(criterion):
             tape = trace(lambda row: np.asarray(criterion(row)), "criterion", {"q": (mechanism.n,)}, {"cost": ()})
@@ -217,7 +217,7 @@ class _Curves:
         return sorted(ends, key=lambda curve: curve.interval[0] - curve.interval[1])
 
     def _between(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """From coordinates a to b (..., n), angles the shorter way round."""
+        """Difference of coordinates b - a (..., n); angles by the shorter direction."""
         return shorter_way(b - a, self.ranges.turning)
 
     def _tangents(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -231,7 +231,7 @@ class _Curves:
         return tangents, np.sign(np.linalg.det(held)) if held.shape[-1] == 6 else np.ones(len(q))
 
     def _successors(self, q: FloatArray, after: FloatArray, step: float) -> dict[int, int]:
-        """Which solutions (k, n) go over into which (m, n) at the next value."""
+        """Match solutions (k, n) to their continuations (m, n) at the next value."""
         if not len(q) or not len(after):
             return {}
         fits = self._continues(q[:, None], after[None], step)
@@ -239,7 +239,7 @@ class _Curves:
         return {k: int(j) for k, j in enumerate(best) if back[j] == k and np.isfinite(fits[k, j])}
 
     def _continues(self, q: FloatArray, after: FloatArray, step: FloatArray | float) -> FloatArray:
-        """How far coordinates q and after (..., n), which broadcast, are from one curve; infinite where too far."""
+        """Distance of coordinates q and after (..., n), which broadcast, from a common curve; infinite without a match."""
         q, after = np.broadcast_arrays(q, after)
         (t, sign), (u, other) = (
             (part.reshape(*q.shape[:-1], *part.shape[1:]) for part in self._tangents(rows.reshape(-1, q.shape[-1])))
@@ -248,7 +248,7 @@ class _Curves:
         away, steps = self._between(q, after), np.broadcast_to(np.asarray(step)[..., None], q.shape)
         miss = np.linalg.norm(away - 0.5 * steps * (t + u), axis=-1)
         size = np.linalg.norm(away, axis=-1)
-        # beside a turning point the difference is between one and two times what the flatter tangent foretells
+        # near a turning point the difference is between one and two times the prediction of the flatter tangent
         flat = steps * np.where((np.linalg.norm(t, axis=-1) < np.linalg.norm(u, axis=-1))[..., None], t, u)
         share = np.sum(away * flat, axis=-1) / np.sum(flat * flat, axis=-1)
         turns = (np.linalg.norm(away - share[..., None] * flat, axis=-1) <= ASIDE * size) & (np.abs(share - 1.5) <= WIDE)
@@ -277,7 +277,7 @@ class _Curves:
         return parts
 
     def _ends(self, parts: list[tuple[int, FloatArray]]) -> list[SelfMotionCurve]:
-        """Curves with their ends, each found between two values of the grid by halving, all at once."""
+        """Return the curves with their end points, found between two grid values by simultaneous bisection."""
         if not parts:
             return []
         values, count = self.motion.values, len(parts)
@@ -350,7 +350,7 @@ def self_motion(
 
 
 def _start(mechanism: Tree, link: int | str) -> FloatArray:
-    """Where the joints stand that the frame leaves alone, and from where distances are measured: (n,)."""
+    """Reference coordinates (n,): values of joints that do not move the frame, and origin of distances."""
     return mechanism.memo("self_motion_start", link, lambda: start_position(mechanism, beside(mechanism, link)))
 
 
@@ -373,7 +373,7 @@ def _redundant(
 
 
 def _grid(mechanism: Tree, joint: int, count: int) -> FloatArray:
-    """So many values between the limits of a joint, or over a whole turn."""
+    """Return values between the limits of a joint, or over a full turn."""
     low, high = float(mechanism.q_min[joint]), float(mechanism.q_max[joint])
     many = whole("redundancy", count, 2)
     if np.isfinite(low) and np.isfinite(high):
@@ -384,7 +384,7 @@ def _grid(mechanism: Tree, joint: int, count: int) -> FloatArray:
 
 
 def redundant_joint(mechanism: Tree, link: int | str = "tool") -> int:
-    """The joint whose values tell a self-motion best: of those that leave a closed form, the one that moves most in it.
+    """Choose the joint that parametrizes a self-motion: of those that leave a closed form, the one that moves most.
 
     Raises
     ------

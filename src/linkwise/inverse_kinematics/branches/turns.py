@@ -21,7 +21,7 @@ MOST = 50_000_000
 
 
 def with_turns(solutions: Solutions, ranges: JointRanges, q0: FloatArray, held: int | None = None) -> Solutions:
-    """Every solution with every number of whole turns of its joints within the limits, the nearest to q0 (..., n) first.
+    """List every solution with all full turns of its joints within the limits, the nearest to q0 (..., n) first.
 
     A joint without limits has no end of turns: it keeps the one that it has.
 

@@ -1,4 +1,4 @@
-"""Solutions of many poses, one after the other, and how loops are closed at them."""
+"""Flat lists of solutions of many poses, and the closing of loops at them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from linkwise.spatial.scalar import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
-#: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
+#: Closure tolerance of a solution (rad, relative to the arm's size), and distance below which two are one (rad).
 OPEN, SAME = 1e-9, 1e-6
 
 #: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
 #: open by rounding alone.
 APART, NO_MORE_OPEN, SHUT = 1e-3, 3.0, 1e-15
 
-#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
+#: Undamped Newton steps, and relative threshold of zero singular values.
 UNDAMPED_STEPS, RANK = 14, 1e-11
 
 #: The same for steps from halfway between two solutions, which leave the loop open along a direction that hardly opens it.
@@ -50,7 +50,7 @@ class Answers(NamedTuple):
 def closed_loops(
     loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN, held: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Joints (M, 6) that close loops (M, 6, 3, 4), and how far these are open; one that is `held` stays."""
+    """Close loops (M, 6, 3, 4) by joints (M, 6); return also the closure errors. The joint `held` is fixed."""
     rows = loop_closing.closing_iteration(slides, held)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
     return rows[:, :6], rows[:, 7]
 
@@ -65,7 +65,7 @@ def closed_to_rounding(
     steps: int = UNDAMPED_STEPS,
     held: int | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Joints (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open.
+    """Refine joints (M, 6) that nearly close loops (M, 6, 3, 4) by undamped Newton steps; return also the closure errors.
 
     Steps have no part along singular values below the share `rank` of the greatest, nor of a joint that is `held`.
     """
@@ -95,7 +95,7 @@ def pairs_of_poses(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.
 def distinct(
     pose: npt.NDArray[np.intp], angles: FloatArray, period: FloatArray | None = None
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Each solution (M, 6) of a pose (M,) once, poses in rising order."""
+    """Remove duplicate solutions (M, 6) of each pose (M,); poses are sorted."""
     order = np.argsort(pose, kind="stable")
     pose, angles = pose[order], angles[order]
     keep = np.ones(len(pose), dtype=bool)
@@ -106,7 +106,7 @@ def distinct(
 
 
 def rows_of_poses(pose: npt.NDArray[np.intp], values: FloatArray, poses: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    """Values (M, ...) of poses (M,) in rising order as rows (N, K, ...), NaN where a pose has fewer; how many each has."""
+    """Arrange values (M, ...) of sorted poses (M,) as rows (N, K, ...), padded with NaN; return also the counts."""
     count = np.bincount(pose, minlength=poses).astype(np.intp)
     rows = np.full((poses, int(count.max(initial=0)), *values.shape[1:]), np.nan)
     rows[pose, np.arange(len(pose)) - (np.cumsum(count) - count)[pose]] = values
@@ -114,6 +114,6 @@ def rows_of_poses(pose: npt.NDArray[np.intp], values: FloatArray, poses: int) ->
 
 
 def wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
-    """Angles (M, 6) in [-pi, pi], whole turns taken off; what has no period stays."""
+    """Reduce angles (M, 6) to [-pi, pi]; coordinates without a period are unchanged."""
     turns = np.rint(angles * (0.5 / np.pi))
     return np.asarray(angles - (2.0 * np.pi if period is None else period) * turns)

@@ -19,29 +19,29 @@ from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges
 from linkwise.spatial.scalar import FloatArray
 
-#: How far beyond its limits (rad, m) a solution is looked at.
+#: Solutions beyond their limits by less (rad, m) are examined.
 BESIDE = 1e-3
 
 #: The determinant of J'J, in shares of the product of its diagonal, above which singular values are not looked at.
 REGULAR = 1e-8
 
-#: Newton steps with some joints held, and the share of the greatest singular value below which one counts as zero.
+#: Newton steps with some joints fixed, and relative threshold of zero singular values.
 STEPS, RANK = 8, 1e-11
 
 #: Places on a line (rad, m) where it is tried whether the pose stays.
 TRIED = (0.3, -0.7, 1.9)
 
-#: A joint that moves by less than this share along a line stays, and what is this near (rad, m) to a limit is at it.
+#: A joint that moves by less than this share along a line is fixed; a value this near (rad, m) to a limit is at it.
 STILL = 1e-7
 
-#: Whole periods each way where a line is looked for.
+#: Full periods in both directions in the search for a line.
 WINDINGS = 2
 
 Mask = npt.NDArray[np.bool_]
 
 
 def periods(chain: AxisChain, n: int) -> FloatArray:
-    """After how much (n,) each coordinate of a chain is where it was, rad; zero where it slides, and of others."""
+    """Periods (n,) of the coordinates of a chain, rad; zero for sliding joints and joints outside the chain."""
     period, turning = np.zeros(n), [k for k, slides in enumerate(chain.translates) if not slides]
     period[[chain.coordinates[k] for k in turning]] = TURN / np.abs(chain.ratios[turning])
     return period
@@ -60,7 +60,7 @@ def least_beyond(q: FloatArray, ranges: JointRanges, period: FloatArray) -> Floa
 
 
 def nearly_singular(rates: FloatArray) -> Mask:
-    """Which Jacobians (M, m, k) are so nearly singular that singular values must tell."""
+    """Mark Jacobians (M, m, k) that are nearly singular, so that singular values must decide."""
     gram = np.swapaxes(rates, -1, -2) @ rates
     return np.asarray(np.linalg.det(gram) <= REGULAR * np.diagonal(gram, axis1=-2, axis2=-1).prod(axis=-1))
 

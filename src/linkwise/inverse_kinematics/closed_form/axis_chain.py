@@ -1,4 +1,4 @@
-"""What a closed form sees of a mechanism: the joint axes from the base to one frame, in one reference position.
+"""The kinematic data of a closed form: the joint axes from the base to one frame, in one reference position.
 
 A chain is a product of exponentials (R. W. Brockett, "Robotic manipulators and the product of exponentials formula", 1984):
 pose = E_1(t_1) ... E_m(t_m) home = D home, where E_i turns about, or slides along, the line of axis i as it lies in the
@@ -100,7 +100,7 @@ class AxisChain:
 
 
 def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
-    """Some joints of a chain, in the order given, as a chain of their own, with the same end."""
+    """Return some joints of a chain, in the given order, as a separate chain with the same end frame."""
     joints = list(which)
     return replace(
         chain,
@@ -114,7 +114,7 @@ def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
 
 
 def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, str]:
-    """The chain from the base to a frame, or None and why there is none.
+    """Return the chain from the base to a frame, or None and the reason.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _written(
 
 
 def tidy(values: FloatArray) -> FloatArray:
-    """The same with rounding of exact zeros taken off, relative to the greatest element, and of exact ones."""
+    """Round off small deviations from zero, relative to the greatest element, and from one."""
     result = np.array(values, dtype=float)
     result[np.abs(result) < 1e-15 * max(1.0, float(np.abs(result).max(initial=0.0)))] = 0.0
     near = np.abs(np.abs(result) - 1.0) < 1e-15
@@ -197,17 +197,17 @@ def distance(chain: AxisChain, i: int, j: int) -> float:
 
 
 def parallel(chain: AxisChain, i: int, j: int) -> bool:
-    """Whether two axes are parallel, or one line."""
+    """True if two axes are parallel or coincide."""
     return angle(chain, i, j) <= TOLERANCE
 
 
 def meeting(chain: AxisChain, i: int, j: int) -> bool:
-    """Whether two axes that are not parallel meet in a point."""
+    """True if two axes that are not parallel intersect."""
     return not parallel(chain, i, j) and distance(chain, i, j) <= TOLERANCE * chain.size
 
 
 def common_point(chain: AxisChain, *joints: int) -> tuple[FloatArray, float]:
-    """The point nearest to the axes of these joints, and its greatest distance from one of them (m).
+    """Return the point nearest to the axes of these joints, and its greatest distance from one of them (m).
 
     Meaningless where all of them are parallel: the distance is infinite then.
     """
@@ -249,19 +249,19 @@ def made_parallel(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
 
 
 def made_meet(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
-    """The chain with one point for the axes of some joints; its misfit grows by the greatest distance, in its size."""
+    """Move the axes of some joints through one point; the misfit grows by the greatest distance in sizes of the chain."""
     point, gap = common_point(chain, *joints)
     return with_points(chain, dict.fromkeys(joints, point), gap / chain.size)
 
 
 def as_read(near: AxisChain, chain: AxisChain) -> AxisChain:
-    """A chain made from one read from its end, read from its beginning again: `chain` is what it was made from."""
+    """Reverse a chain that was derived from the reversed `chain`, so that it begins at the base again."""
     back = near.reversed()
     return replace(chain, axes=back.axes, points=np.array(back.points), misfit=near.misfit)
 
 
 def settled(chain: AxisChain) -> AxisChain:
-    """The chain with all that is nearly special made exact: parallel axes, right angles, and neighbours that meet.
+    """Make near-special geometry exact: parallel axes, right angles, and intersecting neighbours.
 
     Axes are taken from the base on; each gives way to those before it. Three that meet come before two.
     """

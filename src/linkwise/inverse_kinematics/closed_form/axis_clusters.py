@@ -1,4 +1,4 @@
-"""Neighbouring revolute joints whose axes meet in a point, and at most three joints beside them, of any kind and order.
+"""Neighbouring revolute joints whose axes intersect in a point, and at most three further joints of any kind and order.
 
 The block of one, two or three joints turns about the point c where its axes meet, and leaves c alone: the joints A before
 and B after it answer for where c is. From A (block) B = D follows A c = D B^-1 c, which the joints B, carried along by D,
@@ -31,7 +31,7 @@ from linkwise.spatial.transform import inverse
 
 @dataclass(frozen=True, eq=False)
 class AxisCluster(Way):
-    """One way to take a chain apart.
+    """One decomposition of a chain about a cluster of axes.
 
     Attributes
     ----------
@@ -53,12 +53,12 @@ class AxisCluster(Way):
 
     @property
     def misfit(self) -> float:
-        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        """Deviation of the true chain from the solved one (rad, or relative to its size)."""
         return max(self.gap, self.plan.misfit if self.plan else 0.0)
 
     @property
     def name(self) -> str:
-        """What is special about the chain, in words."""
+        """Description of the special geometry."""
         joints = [self.setting.asked[k] for k in range(self.start, self.stop)]
         numbers = sorted(self.setting.chain.coordinates[k] for k in joints)
         if len(joints) == 1:
@@ -66,7 +66,7 @@ class AxisCluster(Way):
         return f"the axes of joints {words(numbers)} meet in a point"
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
+        """Return all branches, for the joints of the setting's chain; the fixed joint keeps its value."""
         axes, left = self.setting.written(displacement, free)
         branches, size = [], self.setting.chain.size
         for others in place_point(*positions(axes, self.start, self.stop, left), self.plan, size):
@@ -91,7 +91,7 @@ def positions(axes: list[Axis], start: int, stop: int, left: Array) -> tuple[lis
 
 
 def blocks(setting: Setting) -> Iterator[AxisCluster]:
-    """Every way to take a chain apart about a block, those with the longest block first."""
+    """Yield all decompositions of a chain about a cluster, those with the longest cluster first."""
     asked = setting.asked
     for count in (3, 2, 1):
         beside = len(asked) - count
@@ -110,7 +110,7 @@ def blocks(setting: Setting) -> Iterator[AxisCluster]:
 
 
 def _divided(setting: Setting, joints: Sequence[int]) -> bool:
-    """Whether the fixed joint stands between joints of the block."""
+    """True if the fixed joint is between joints of the cluster."""
     return setting.fixed is not None and joints[0] < setting.fixed < joints[-1]
 
 

@@ -37,7 +37,7 @@ from linkwise.spatial.vector import inner
 #: Degree of the determinant, which has twice as many roots in z = exp(i t).
 DEGREE = 8
 
-#: The angles by which a pair of joints is sampled, and what makes coefficients of (1, cos, sin) of three samples.
+#: Sample angles of a pair of joints, and the matrix from three samples to coefficients of (1, cos, sin).
 THIRDS = np.array([0.0, 2.0 * math.pi / 3.0, -2.0 * math.pi / 3.0])
 FROM_SAMPLES: FloatArray = np.linalg.inv(np.column_stack([np.ones(3), np.cos(THIRDS), np.sin(THIRDS)])).round(15)
 
@@ -50,7 +50,7 @@ COSINES_AND_SINES = (2, 5, 0, 1)
 
 
 class Slides(NamedTuple):
-    """Which joints of the two pairs slide, in the order of the loop; one of the four at most."""
+    """Which joints of the two pairs slide, in the order of the loop; at most one of the four."""
 
     first: bool = False
     second: bool = False
@@ -129,7 +129,7 @@ def _turned_back(forms: Array) -> tuple[Array, Array, Array]:
 
 
 def _triangular(A: Array, count: int) -> Array:
-    """A matrix whose first columns are made triangular by Householder's reflections, which the others go through."""
+    """Triangularize the first columns of a matrix by Householder reflections, which are applied to all columns."""
     A = A.copy()
     for k in range(count):
         column = A[k:, k].copy()
@@ -233,7 +233,7 @@ def joint_angles(equations: Array, pair: Array, loop: Array, z: Array, slides: S
 
 
 def _joint(products: Array, slides: bool) -> Array:
-    """Cosine and sine, or d and d^2, from what is in the ratio of (1, c, s) or (1, d, d^2)."""
+    """Return cosine and sine, or d and d^2, from products in the ratio of (1, c, s) or (1, d, d^2)."""
     if not slides:
         sign = select(products[0], 1.0, -1.0)
         return np.array(_unit(products[1] * sign, products[2] * sign), dtype=object)
@@ -249,14 +249,14 @@ def _unit(c: Any, s: Any) -> tuple[Any, Any]:
 
 @cache
 def kernels() -> Functions:
-    """The functions of this module that are the same for all joints, and what its samples need, compiled."""
+    """Return the compiled functions of this module that are the same for all joints, and those for its samples."""
     value = determinant, {"equations": (3, 6, 9), "circle": (2,)}, {"value": ()}
     return Functions(__name__, {"determinant": value} | declared(DEGREE))
 
 
 @cache
 def pair_kernels(slides: Slides) -> Functions:
-    """`eliminate_pair` and `joint_angles` for what slides, compiled."""
+    """Return the compiled `eliminate_pair` and `joint_angles` for the given sliding joints."""
     loop, eliminated = {"loop": (6, 3, 4)}, {"equations": (3, 6, 9), "pair": (3, 4, 9)}
     functions = {
         "eliminate_pair": (partial(eliminate_pair, slides=slides), loop, eliminated),

@@ -20,7 +20,7 @@ from linkwise.spatial.vector import inner
 
 
 def coefficients(samples: Array, degree: int) -> tuple[Array, Array]:
-    """A polynomial from its samples: complex orders 0 to its degree (degree + 1, 2), the greatest of size 1; its error."""
+    """Interpolate a polynomial: complex orders 0 to its degree (degree + 1, 2), normalized to 1; and its error."""
     count = len(samples)
     t = 2.0 * math.pi * np.arange(count) / count
     orders = range(count // 2 + 1)
@@ -65,7 +65,7 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
-    """One step of Ehrlich and Aberth for all roots (2 d, 2) of a polynomial (d + 1, 2); the longest step, in shares.
+    """Ehrlich-Aberth step for all roots (2 d, 2) of a polynomial (d + 1, 2); return also the longest step, relative.
 
     O. Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously" (Math. Comp. 27, 1973).
     """
@@ -84,7 +84,7 @@ def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
         p, d, _ = _polynomial(c, roots[i], inverse)
         step = _quotient(p, d - _product(p, sums[i]))
         share = (step[0] * step[0] + step[1] * step[1]) * inverse
-        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root is far from the origin)
+        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root's distance from the origin)
         usable = select(1.0 + share, held, 0.0)
         moved[i] = roots[i] - np.array([select(usable, part * held, 0.0) for part in step], dtype=object)
         share = select(1.0 + share, share, 0.0)
@@ -93,7 +93,7 @@ def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
 
 
 def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
-    """Discs about approximate roots within which the true ones are; each that is alone holds one of them.
+    """Radii of discs about approximate roots that contain the true ones; each isolated disc contains exactly one.
 
     The roots of a real determinant lie on the circle, or in pairs z, 1 / conj(z). So a disc near the circle that is apart
     from all others, and whose image in the circle is, holds a root on the circle or none.
@@ -149,15 +149,15 @@ SAFETY, ROUNDING = 10.0, 1e-14
 #: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
 NEAR_CIRCLE = 0.05
 
-#: A solution may lie this far from its root, rad, beside the radius of the root's disc.
+#: Tolerance of the distance of a solution from its root, rad, in addition to the radius of the root's disc.
 STRAY = 1e-6
 
-#: What `classified` says of a root.
+#: Classes of roots of `classified`.
 OFF_CIRCLE, BESIDE_CIRCLE, CROWDED, ALONE = 0.0, 1.0, 2.0, 3.0
 
 
 def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]:
-    """What roots (2 d, 2) of a polynomial with coefficients of a measured error are.
+    """Classify the roots (2 d, 2) of a polynomial whose coefficients have a measured error.
 
     Returns
     -------
@@ -176,18 +176,18 @@ def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]
         beside = select(
             math.exp(NEAR_CIRCLE) - size, select(size - math.exp(-NEAR_CIRCLE), BESIDE_CIRCLE, OFF_CIRCLE), OFF_CIRCLE
         )
-        # (what is not a number is on the circle, and not alone)
+        # (NaN counts as on the circle, and not alone)
         kinds.append(select(abs(size - 1.0) - 2.0 * radius, beside, select(margin - 2.5 * STRAY, ALONE, CROWDED)))
     return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
 
 
-#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest: the step
-#: takes an error to its third power, and the discs measure what is left.
+#: Greatest number of steps of the root finder, and the longest final step (relative to a root): convergence is cubic, and
+#: the discs bound the remaining error.
 ROOT_STEPS, AT_REST = 52, 1e-6
 
 
 def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
-    """`aberth_step` as a step: of coefficients, the first roots, no settings, the roots, and how many steps there were."""
+    """`aberth_step` in the form of an iteration: coefficients, first roots, no settings, roots, and the count of steps."""
     moved, longest = aberth_step(parameters.reshape(-1, 2), q.reshape(-1, 2))
     count = aux[0] + 1.0
     ended = select(AT_REST - longest[()], 1.0, select(count - (ROOT_STEPS - 0.5), 1.0, 0.0))
@@ -226,7 +226,7 @@ def _one_root_iteration(degree: int) -> Any:
 
 
 def samples_of(degree: int) -> int:
-    """How often a polynomial of a degree is sampled: orders beyond its own, up to half the samples, measure its error."""
+    """Number of samples of a polynomial of a degree; orders beyond the degree, up to half the samples, measure its error."""
     return 2 * degree + 4
 
 
@@ -246,12 +246,12 @@ def declared(degree: int) -> dict[str, tuple[Any, Any, Any]]:
     }
 
 
-#: cosh of how far the roots of the other factors are from the circle, in the logarithm of their size.
+#: cosh of the distance of the other factors' roots from the circle, in the logarithm of their size.
 AWAY = 1.25
 
 
 def no_other_roots(samples: FloatArray, known: FloatArray, functions: Any) -> npt.NDArray[np.bool_]:
-    """Which polynomials (N,) have no real roots beside the known ones.
+    """Mark polynomials (N,) without real roots other than the known ones.
 
     Roots that are near to each other spoil the discs about them, while samples of the polynomial stay as exact as they are.
     Divided by sin((t - t_k) / 2) for each known root t_k, and multiplied by as many factors whose roots are far from the

@@ -22,7 +22,7 @@ from linkwise.spatial.validation import choice, numbers
 
 
 class NoClosedFormError(ArgumentError):
-    """A closed form was asked for where none is known.
+    """No closed form is known for the frame.
 
     Examples
     --------
@@ -42,7 +42,7 @@ _FREE = np.zeros(())
 
 
 class ClosedForm:
-    """The closed form of one frame, or the reason why there is none; made by `closed_form`.
+    """The closed form of one frame, or the reason why there is none; created by `closed_form`.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ClosedForm:
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
-        """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
+        """All solutions of poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
         q, count, _, errors = (self._solver or self._compiled()).run(T, q0, limits, tol, self._value)
         counts, cause = np.asarray(count, dtype=np.intp), np.asarray(errors[..., 3])
         return Solutions(q if counts.ndim else q[: int(counts)], counts, np.asarray(cause < SEARCH), cause=cause)
@@ -113,7 +113,7 @@ class ClosedForm:
 
     @property
     def branches(self) -> int:
-        """How many solutions a pose has at most."""
+        """Greatest number of solutions of a pose."""
         program = self._program or self.refuse()
         _, chain, family = program
 
@@ -124,7 +124,7 @@ class ClosedForm:
 
     @property
     def misfit(self) -> float:
-        """How far the arm is from the special one whose equations are solved, rad or shares of its size."""
+        """Deviation of the arm from the special one whose equations are solved, rad or relative to its size."""
         near = (self._program or self.refuse())[2].near
         return 0.0 if near is None else near.misfit
 
@@ -150,7 +150,7 @@ class ClosedForm:
         return f"<ClosedForm of {self.mechanism.name}: {self.family or 'none, ' + self.why}>"
 
     def refuse(self, why: str = "") -> NoReturn:
-        """Raise `NoClosedFormError`: why there is none, or what else stands in its way."""
+        """Raise `NoClosedFormError` with the reason why there is none, or why it does not apply."""
         alternative = (
             ""
             if self.mechanism.manifold_joints
@@ -166,7 +166,7 @@ def closed_form(
     asks: str = "pose",
     fixed: Mapping[int | str, npt.ArrayLike] | None = None,
 ) -> ClosedForm:
-    """The closed form of a mechanism for one of its frames. Where there is none, the object that comes back says why.
+    """Find the closed form of a mechanism for one of its frames; if there is none, the result contains the reason.
 
     Closed forms are known for six revolute joints of which three neighbours have parallel axes or axes that meet in a point,
     wherever in the chain they are, and for what else `linkwise.inverse_kinematics.closed_form.decomposition` takes apart.

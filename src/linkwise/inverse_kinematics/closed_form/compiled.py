@@ -24,7 +24,7 @@ from linkwise.spatial.validation import RIGID, common_batch, flag, no_poses, num
 #: An answer is one where the forward pass comes as near to the pose as this, m and rad.
 TOLERANCE = 1e-9
 
-#: Poses of a large batch that go through the kernel together where only the nearest answers are kept.
+#: Poses of a large batch in one call of the kernel if only the nearest solutions are kept.
 AT_ONCE = 8192
 
 
@@ -98,7 +98,7 @@ class Compiled:
         bounds: FloatArray,
         results: tuple[Any, ...],
     ) -> tuple[tuple[Any, ...], int]:
-        """What the kernel gave, into its arrays, with the answers that it left out, and how many come from starts."""
+        """Write the kernel's results into its arrays, with the solutions that it misses; count those found from starts."""
         n = start.shape[-1]
         q = None if results[0] is None else results[0].reshape(-1, *results[0].shape[-2:])
         count, nearest, errors = (
@@ -145,7 +145,7 @@ class Compiled:
     def _in_blocks(
         self, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
     ) -> tuple[Any, ...]:
-        """What the kernel gives but for all the answers, for which a large batch would need much room."""
+        """Run the kernel in blocks and keep only the nearest solution, so that a large batch needs little memory."""
         total, n = math.prod(batch), start.shape[-1]
         rows, starts = (np.broadcast_to(part, (*batch, part.shape[-1])).reshape(total, -1) for part in (poses, start))
         count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
@@ -171,7 +171,7 @@ def pose_matrices(T: npt.ArrayLike) -> FloatArray:
 
 
 def refuse(T: npt.ArrayLike, start: FloatArray) -> None:
-    """Raise what is wrong with poses or starts; return where they are right after all."""
+    """Raise an error for invalid poses or starts; return them if they are valid."""
     farthest = np.abs(rigid_poses("T", T)[..., :3, 3]).max(initial=0.0)
     if farthest > FARTHEST:
         raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")

@@ -1,4 +1,4 @@
-"""What the equations of a closed form lose at special poses: branches that nearly reach one, and random starts."""
+"""Solutions that the equations of a closed form miss at special poses: nearly reached branches, and random starts."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from linkwise.spatial.scalar import FloatArray
 #: Random starts of a pose at which an equation leaves its unknown free.
 STARTS = 100
 
-#: Iterations go on to this, m and rad, so that equal solutions come out nearly equal.
+#: Tolerance of the iterations, m and rad, so that equal solutions nearly coincide.
 FINE = 1e-12
 
 #: The tolerance with which the kernel gives every branch.
 OPEN = 1e30
 
-#: The share of the greatest singular value of the Jacobian below which a solution is one of a continuum, or a double one.
+#: Relative singular value of the Jacobian below which a solution belongs to a continuum, or is a double one.
 SINGULAR = 1e-6
 
-#: Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one.
+#: Solutions with a singular Jacobian are accurate to the root of the tolerance: closer ones (rad, m) are one.
 APART = 1e-3
 
 #: Newton steps without damping, and the longest of them (rad, m).
@@ -66,7 +66,7 @@ class CompletedPose(NamedTuple):
 
 
 class Completion:
-    """What completes the solutions of one closed form.
+    """Completes the solutions of one closed form.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Completion:
             self.period[fixed] = 0.0
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
-        """The solutions of poses (N, 16) from starts (N, n), with what the kernel says may be missing (N,)."""
+        """Solve poses (N, 16) from starts (N, n), with the kernel's flags of possibly missing solutions (N,)."""
         results: list[CompletedPose] = []
         for first in range(0, len(poses), STARTS_AT_ONCE):
             here = slice(first, first + STARTS_AT_ONCE)
@@ -134,9 +134,7 @@ class Completion:
         empty = np.flatnonzero(
             [not len(row.q) and (row.doubtful or lack >= SEARCH) for row, lack in zip(merged, missing, strict=True)]
         )
-        if (
-            limited and empty.size
-        ):  # (of a continuum the solution that stands for all may be outside while others are within)
+        if limited and empty.size:  # (the representative of a continuum may be outside while other solutions are within)
             system = self._system(limits=True)
             at, begun = np.repeat(empty, STARTS), np.tile(system.starts(0, STARTS), (len(empty), 1))
             kept = self._reached(system, tasks, start, at, begun, tol, ranges)
@@ -160,7 +158,7 @@ class Completion:
         tol: float,
         ranges: JointRanges | None,
     ) -> _Reached:
-        """Where iterations from starts (M, n) for the tasks `at` (M,) lead, and which of these are solutions."""
+        """Iterate from starts (M, n) for the tasks `at` (M,), and mark the results that are solutions."""
         n = self.mechanism.n
         rows = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
         q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(rows[:, :n]), start[at]), tol)
@@ -186,7 +184,7 @@ class Completion:
     def _within(
         self, kept: _Reached, poses: FloatArray, close: npt.NDArray[np.bool_], tol: float, ranges: JointRanges
     ) -> npt.NDArray[np.bool_]:
-        """Bring what is `close` and beyond the limits within them, into `kept`; which of it (M,) may stand for others."""
+        """Move results beyond the limits into `kept` where they are `close`; mark those (M,) that may duplicate others."""
         doubtful, out = np.zeros(len(close), dtype=bool), np.flatnonzero(kept.beyond & close)
         if out.size:
             parts = ranges, self.period, tol, self.columns, self.rows
@@ -222,7 +220,7 @@ class Completion:
         close: npt.NDArray[np.bool_],
         errors: FloatArray,
     ) -> CompletedPose:
-        """Known solutions (k, n) and others of one pose, each once. One of a continuum counts where there is no other."""
+        """Merge known solutions (k, n) and others of one pose without duplicates; a continuum counts only without others."""
         rows, first = np.concatenate([known, q]), len(known)
         distance = self._apart(rows, q[:, None]).tolist()
         kept, added = list(range(first)), 0
@@ -239,7 +237,7 @@ class Completion:
         return CompletedPose(rows[order], errors[nearest - first] if kept and nearest >= first else np.zeros(2), added)
 
     def _apart(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """The distances (...) of coordinates (..., n), whole turns taken off."""
+        """Distances (...) of coordinates (..., n) modulo full turns."""
         return np.asarray(np.linalg.norm(shorter_way(a - b, self.turning), axis=-1))
 
     def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:

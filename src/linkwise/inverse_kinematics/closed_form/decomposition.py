@@ -42,17 +42,17 @@ class PositionOnly(Way):
 
     @property
     def misfit(self) -> float:
-        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        """Deviation of the true chain from the solved one (rad, or relative to its size)."""
         return self.plan.misfit if self.plan else 0.0
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
+        """Return all branches, for the joints of the setting's chain; the fixed joint keeps its value."""
         branches = place_point(*_ends(self.setting, displacement, free), self.plan, self.setting.chain.size)
         return [self.setting.branch(values, free) for values in branches]
 
 
 def _ends(setting: Setting, displacement: Array, free: Sequence[Any]) -> tuple[list[Axis], Array, Array]:
-    """The joints asked for, and the point that they move: where it starts and where it has to be."""
+    """Return the axes of the free joints, and the point that they move: its start and its goal."""
     axes, _ = setting.written(displacement, free)
     home = setting.chain.home[:3, 3]
     goal = displacement[:3, :3] @ home + displacement[:3, 3]
@@ -78,16 +78,15 @@ def orientation_only(setting: Setting) -> RotationFirst | None:
     return first and replace(first, name="the orientation alone gives all joints")
 
 
-#: Positions at random that a way must find again before it is taken.
+#: Random positions that a decomposition must reproduce before it is accepted.
 TRIALS = 8
 
-#: How near it must come, unrefined, where answers are refined afterwards and where they are not: cosine, sine, or lengths
-#: of the chain.
+#: Tolerance of the unrefined solutions, with and without later refinement: cosine, sine, or lengths of the chain.
 NEAR, EXACTLY = 1e-3, 1e-6
 
 
 def take_apart(chain: AxisChain, fixed: int | None = None, asks: str = "pose") -> tuple[AxisChain, Family] | None:
-    """The chain, its joints in the order in which it is solved, and what solves it; None where no way is found.
+    """Decompose a chain: the chain with its joints in the order of solution, and the family; None if none is found.
 
     A way that needs no refining is preferred.
 
@@ -113,7 +112,7 @@ def take_apart(chain: AxisChain, fixed: int | None = None, asks: str = "pose") -
 
 
 def _found(chain: AxisChain, fixed: int | None, asks: str) -> list[Way]:
-    """One way that solves a chain, or two where `_family` wants them; none where none is found."""
+    """Return one decomposition of a chain, or two where `_family` needs them; empty if none is found."""
     decompositions: list[Way] = []
     spare = asks == "pose" and len(Setting(chain, fixed).asked) < 6
     for setting in Setting(chain, fixed).orders():
@@ -131,7 +130,7 @@ def _found(chain: AxisChain, fixed: int | None, asks: str) -> list[Way]:
 
 
 def _family(ways: list[Way], asks: str) -> Family:
-    """What solves a chain by the first of several ways, and by the others where that one lets go.
+    """Build the family that solves a chain by the first decomposition, and by the others where the first degenerates.
 
     Where a pose is asked of fewer than six joints there are more equations than unknowns, and each way leaves some of them
     out: in special positions it may be those that would have said more. So a second way is gone as well.
@@ -145,12 +144,12 @@ def _family(ways: list[Way], asks: str) -> Family:
 
 
 def _rough(candidate: Way) -> bool:
-    """Whether the answers want refining."""
+    """True if the solutions need refinement."""
     return candidate.misfit > EXACT
 
 
 def _joined(first: Way, second: Way) -> Solve:
-    """The branches of both ways, for the joints in the order of the first."""
+    """Join the branches of two decompositions, for the joints in the order of the first."""
     order, second_order = first.setting.chain.coordinates, second.setting.chain.coordinates
     there, back = [order.index(k) for k in second_order], [second_order.index(k) for k in order]
 
@@ -164,7 +163,7 @@ def _joined(first: Way, second: Way) -> Solve:
 
 
 def _ways(setting: Setting, asks: str) -> Iterator[Way]:
-    """What there is to try, the simplest first."""
+    """Yield the candidate decompositions, the simplest first."""
     if asks == "pose":
         first = rotation_first(setting)
         if first is not None:
@@ -179,7 +178,7 @@ def _ways(setting: Setting, asks: str) -> Iterator[Way]:
 
 
 def _finds_again(candidate: Way) -> bool:
-    """Whether every position at random is among the branches for its own pose."""
+    """True if random positions are all found among the branches of their poses."""
     setting, near = candidate.setting, NEAR if _rough(candidate) else EXACTLY
     free = values_at(setting.chain)
     for values in setting.random(TRIALS):
@@ -194,7 +193,7 @@ def _finds_again(candidate: Way) -> bool:
 
 
 def _numbers(values: Any, setting: Setting) -> list[Any]:
-    """Cosines and sines, and ways in lengths of the chain, one after the other."""
+    """Flatten cosines and sines, and lengths in sizes of the chain, into one list."""
     scalars = []
     for value, translates in zip(values, setting.chain.translates, strict=True):
         scalars += [value / setting.chain.size] if translates else [value.c, value.s]
@@ -206,7 +205,7 @@ SIX: tuple[Callable[[AxisChain], Family | None], ...] = (spherical, parallel)
 
 
 def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisChain, Family] | None:
-    """The chain, its joints in the order in which it is solved, and what solves it with the value of one joint fixed.
+    """Decompose a chain with one joint fixed: the chain in the order of solution, and the family for the value.
 
     The value is handed to `Family.solve` in the place of that joint among what is taken where nothing determines a joint;
     every branch then has it (`Family.held` says which joint of the chain it is). None where no way is found.
@@ -243,7 +242,7 @@ def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
 
 
 def joints_to_fix(chain: AxisChain, asks: str = "pose") -> tuple[int, ...]:
-    """Which joints can be fixed, counted from 0 along the chain.
+    """Joints that can be fixed, counted from 0 along the chain.
 
     Examples
     --------
@@ -256,7 +255,7 @@ def joints_to_fix(chain: AxisChain, asks: str = "pose") -> tuple[int, ...]:
 
 
 def _beside(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Sequence[Any]], list[Branch]]:
-    """Six joints solved for what the first or the last of seven leaves them to do."""
+    """Solve six joints for the pose that the first or the last joint of seven leaves."""
     axis = axes_of(chain)[joint]
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
@@ -272,7 +271,7 @@ def _beside(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Se
 
 
 def _with(near: AxisChain, chain: AxisChain, joint: int) -> AxisChain:
-    """A chain near to what is left without a joint, with that joint of the whole chain again."""
+    """Insert the fixed joint of the whole chain into a nearby chain of the others."""
     axes, points = (
         np.insert(few, joint, all_[joint], axis=0) for few, all_ in ((near.axes, chain.axes), (near.points, chain.points))
     )
@@ -284,15 +283,15 @@ def _renumbered(name: str) -> str:
     return "".join(str(int(letter) + 1) if letter.isdigit() else letter for letter in name)
 
 
-#: A chain whose Jacobian has a singular value below this share of its greatest at every position that is tried has joints
-#: that move together without moving the frame. Nearly so counts as so: what is nearly degenerate is not solved well.
+#: A chain whose Jacobian has a relative singular value below this at every tried position has joints that move together
+#: without moving the frame. Nearly degenerate chains count as degenerate, as they cannot be solved accurately.
 RANK = 1e-7
 
 
 def recognised(
     tree: Tree, link: int | str = "tool", asks: str = "pose", fixed: int | None = None
 ) -> tuple[AxisChain | None, Family | None, str]:
-    """The chain of joints to a frame and what solves it, or why nothing does.
+    """Return the chain of joints to a frame and its family, or the reason why there is none.
 
     Parameters
     ----------
@@ -329,7 +328,7 @@ def _search(chain: AxisChain, asks: str, place: int | None) -> tuple[AxisChain, 
 
 
 def _hopeless(chain: AxisChain, asks: str, place: int | None) -> str:
-    """Why no closed form can be, whatever the geometry; empty where one may be."""
+    """Reason why no closed form exists for any geometry; empty if one may exist."""
     count = len(chain) - (place is not None)
     if count > _count(asks):
         return _too_many(len(chain), asks, place)
@@ -341,7 +340,7 @@ def _hopeless(chain: AxisChain, asks: str, place: int | None) -> str:
 
 
 def _count(asks: str) -> int:
-    """How many joints a part of a pose determines."""
+    """Number of joints that a part of a pose determines."""
     return ROWS[asks].stop - ROWS[asks].start
 
 
@@ -371,7 +370,7 @@ def _unsolved(chain: AxisChain) -> str:
 
 
 def independent(chain: AxisChain, fixed: int | None, asks: str) -> bool:
-    """Whether the joints move the frame independently somewhere, by the rank of the Jacobian at positions at random."""
+    """True if the joints move the frame independently, by the rank of the Jacobian at random positions."""
     rng = np.random.default_rng(6)
     for _ in range(5):
         rates = screws(chain, rng.uniform(-2.5, 2.5, len(chain)))
@@ -384,7 +383,7 @@ def independent(chain: AxisChain, fixed: int | None, asks: str) -> bool:
 
 
 def screws(chain: AxisChain, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The Jacobian (6, m) of the end frame, lengths in sizes of the chain, for angles (rad) and ways (in such sizes)."""
+    """Jacobian (6, m) of the end frame, lengths relative to the size of the chain, for angles (rad) and relative lengths."""
     pose, columns = np.eye(4), []
     for axis, turn, translates in zip(axes_of(chain), values_at(chain, values), chain.translates, strict=True):
         k = axis.joint

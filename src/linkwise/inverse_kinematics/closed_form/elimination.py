@@ -1,4 +1,4 @@
-"""All joint coordinates of a mechanism's five or six joints for poses, by elimination."""
+"""All joint coordinates of a mechanism with five or six joints for poses, by elimination."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from linkwise.solve.validation import link_given, positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, flag, vectors
 
-#: Virtual axes that are compared, and how many of them are kept: the others are asked where the first proves nothing.
+#: Candidate virtual axes, and how many of them are kept: the later ones are used where the first proves nothing.
 AXES, KEPT = 4, 3
 
 #: A solution whose virtual joint is this near to zero, rad, may be one of five joints.
@@ -65,7 +65,7 @@ class FiveJointArm:
         self.arms = sorted(arms, key=lambda arm: -arm.score)[:KEPT]
 
     def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
-        """As `GeneralArm.solve`: all solutions for poses (N, 4, 4) of the frame."""
+        """Return all solutions for poses (N, 4, 4) of the frame, as `GeneralArm.solve` does."""
         proven = np.zeros(len(poses), dtype=bool)
         pose, angles = np.zeros(0, dtype=np.intp), np.zeros((0, 6))
         left = np.arange(len(poses))
@@ -85,7 +85,7 @@ class FiveJointArm:
         return Answers(pose, angles[:, :5], proven), True
 
     def _held(self, arm: GeneralArm, poses: FloatArray, answers: Answers) -> tuple[np.ndarray, FloatArray]:
-        """Of which pose and where (M, 6) solutions of six joints are with the virtual one at zero."""
+        """Return the pose index and coordinates (M, 6) of solutions of six joints with the virtual one at zero."""
         near = np.flatnonzero(np.abs(answers.angles[:, 5]) < NEAR_ZERO)
         pose, q = answers.pose[near], answers.angles[near].copy()
         q[:, 5] = 0.0
@@ -95,7 +95,7 @@ class FiveJointArm:
 
 
 class Elimination:
-    """What solves a frame that five or six joints move, whatever their geometry; made by `elimination`.
+    """Solver of a frame moved by five or six joints of any geometry, created by `elimination`.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Elimination:
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
-        """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
+        """All solutions of poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
         poses, n = pose_matrices(T), self.mechanism.n
         near = TOLERANCE if tol is TOLERANCE else positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
@@ -163,7 +163,7 @@ class Elimination:
         ranges: JointRanges,
         near: float,
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Of which pose and where (K, n) the angles (M, 6) are that a forward pass confirms, within the ranges.
+        """Return pose index and coordinates (K, n) of the angles (M, 6) that forward kinematics confirms within the ranges.
 
         The nearest to starts (n,) or (N, n) are first; of a pose with others the cause (N,) says what is unproven.
         """
@@ -181,7 +181,7 @@ class Elimination:
         free = turned
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
             free = turned.copy()
-            with np.errstate(invalid="ignore"):  # (limits that are none, of what has no period)
+            with np.errstate(invalid="ignore"):  # (infinite limits of coordinates without a period)
                 turned -= self._period * np.fmax(np.ceil((turned - ranges.high - near) * self._per_period), 0.0)
                 turned += self._period * np.fmax(np.ceil((ranges.low - near - turned) * self._per_period), 0.0)
             inside = np.clip(turned, ranges.low, ranges.high)
@@ -216,7 +216,7 @@ class Elimination:
         ranges: JointRanges,
         near: float,
     ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Solutions (M, n) and which are within the limits, with those that are beside them for what is unknown of them."""
+        """Add nearby solutions at the limits to solutions (M, n) with undetermined parts; mark those within the limits."""
         out, columns = np.flatnonzero(good & ~within), list(self.chain.coordinates)
         rates = kernel_of(self.mechanism, "jacobian", None, self._link)(free[out])
         out = out[nearly_singular(rates[..., columns] if self._beside else rates)]
@@ -253,7 +253,7 @@ def _listed(pose: npt.NDArray[np.intp], q: FloatArray, cause: FloatArray, batch:
 
 
 def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None:
-    """What solves a frame by elimination, None where it is not moved by five or six independent joints, two sliding at most.
+    """Build the elimination of a frame; None unless it has five or six independent joints, at most two of them sliding.
 
     Of six joints two may slide, of five one; more of them have closed forms.
 
@@ -283,12 +283,12 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
 
 
 def eliminates(chain: AxisChain) -> bool:
-    """Whether elimination solves a chain: five independent joints, one sliding at most, or six, two sliding at most."""
+    """True for five independent joints, at most one sliding, or six, at most two sliding."""
     return len(chain) in {5, 6} and sum(chain.translates) <= len(chain) - 4 and independent(chain, None, "pose")
 
 
 def arm_of(chain: AxisChain) -> GeneralArm | FiveJointArm:
-    """What solves a chain that `eliminates`."""
+    """Build the solver of a chain that `eliminates` accepts."""
     if len(chain) == 5:
         return FiveJointArm(chain)
     return GeneralArm(chain) if sum(chain.translates) < 2 else TwoSlidingArm(chain)
@@ -300,5 +300,5 @@ def degree_of(chain: AxisChain) -> int:
 
 
 def most_solutions(chain: AxisChain) -> int:
-    """How many solutions a pose has at most, by the degree."""
+    """Greatest number of solutions of a pose, by the degree of the polynomial."""
     return 8 if sum(chain.translates) == 2 else 16

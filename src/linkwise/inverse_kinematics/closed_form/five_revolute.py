@@ -1,4 +1,4 @@
-"""Five revolute joints, the first or the last two of them parallel, that come apart in no other way.
+"""Five revolute joints, the first or the last two of them parallel, without any other decomposition.
 
 With a virtual third parallel axis they are six, of which closed forms are known: all solutions of the six joints hold
 those of the five, at which the virtual joint is at zero. Where the other three are parallel too, the sum of the angles of
@@ -21,12 +21,12 @@ from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, com
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.vector import inner
 
-#: Where the virtual axis lies beside the last one, in sizes of the arm: nowhere special.
+#: Position of the virtual axis relative to the last one, in sizes of the arm: a generic place.
 BESIDE = (0.412, -0.287, 0.351)
 
 
 def parallel_groups(chain: AxisChain) -> tuple[AxisChain, Family] | None:
-    """The chain and what solves it, None where it is not of this kind.
+    """Return the chain and its family; None for another geometry.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def parallel_groups(chain: AxisChain) -> tuple[AxisChain, Family] | None:
 
 
 def _two_groups(chain: AxisChain, two: tuple[int, ...], three: tuple[int, ...]) -> Family:
-    """What solves joints that are parallel in a group of three and one of two."""
+    """Build the family of joints that are parallel in a group of three and one of two."""
     near = made_parallel(made_parallel(chain, three), two)
     solve = mirrored(_three_and_two(near.reversed())) if two[0] == 0 else _three_and_two(near)
     name = f"the axes of joints {words(three)} are parallel, and those of joints {words(two)}"
@@ -95,7 +95,7 @@ def _three_and_two(chain: AxisChain) -> Solve:
 
 
 def _without_joint(family: Family, place: int) -> Any:
-    """What solves six joints, for the five beside the virtual one."""
+    """Restrict the family of six joints to the five other than the virtual one."""
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         asked = [*free[:place], Turn(1.0, 0.0), *free[place:]]

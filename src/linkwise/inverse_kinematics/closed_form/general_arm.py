@@ -1,4 +1,4 @@
-"""All positions of six joints of any geometry, one of which may slide, and whether these are all.
+"""All positions of six joints of any geometry, at most one of them sliding, and a proof of completeness.
 
 They are roots of the determinant on the circle; formulations differ in which joint is hidden, and which pair is eliminated.
 """
@@ -54,7 +54,7 @@ from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transforms
 
-#: Poses that go through the kernels together: what passes between these stays in the caches.
+#: Poses in one call of the kernels: their intermediate values stay in the caches.
 AT_ONCE = 256
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
@@ -63,18 +63,18 @@ TRIALS, USABLE = 192, 0.9
 #: Axes at less than this angle, rad, have no common normal worth a place.
 PARALLEL = 3e-5
 
-#: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
-#: of the arm's size).
+#: Number of further formulations tried where the first ones prove nothing, then number of neighbouring poses, and their
+#: distance (rad, relative to the arm's size).
 SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 
-#: Squares up to which a pose is exact and near enough to be taken as it is: how far it is from rigid, and from the origin.
+#: Squared bounds within which a pose is used unchanged: deviation from a rigid one, and distance from the origin.
 _SOUND: FloatArray = np.array([EXACT, FARTHEST**2])
 
 _CIRCLE = circle_points(DEGREE)
 
 
 class Formulation(NamedTuple):
-    """Which joint is hidden (0 to 5), and whether the loop is read backwards: the pair before it is eliminated then.
+    """Choice of the hidden joint (0 to 5) and of the sense of the loop: reversed, the pair before it is eliminated.
 
     The joint that slides, if one does (0 to 5), is neither the hidden one nor the one opposite to it.
     """
@@ -91,7 +91,7 @@ class Formulation(NamedTuple):
     def loop(self, placements: FloatArray) -> FloatArray:
         """Placements (N, 6, 4, 4), each of the axis after its joint, as the elimination takes them: (N, 6, 3, 4)."""
         order = self.order()
-        before = [(k - 1) % 6 for k in order]  # (backwards, what comes after a joint is what came before it)
+        before = [(k - 1) % 6 for k in order]  # (reversed, the successor of a joint is its predecessor)
         taken = inverse(placements[:, before]) if self.backwards else placements[:, order]
         return np.ascontiguousarray(taken[:, :, :3])
 
@@ -126,16 +126,16 @@ class Formulation(NamedTuple):
             return np.asarray(kernels()["determinant"](equations[:, None], _CIRCLE))
 
     def hidden_angles(self, q: FloatArray) -> FloatArray:
-        """Where joints (M, 6) are on the circle."""
+        """Angles on the circle of joints (M, 6)."""
         return -q[:, self.hidden] if self.backwards else q[:, self.hidden]
 
     def polynomials(self) -> Functions:
-        """What makes roots of samples."""
+        """Compiled functions that compute roots from samples."""
         return kernels()
 
     @staticmethod
     def all(sliding: int | None) -> list[list[Formulation]]:
-        """Those for a chain in which one joint slides, or none: the first that are tried, and others.
+        """All formulations for a chain with one sliding joint or none: those that are tried first, and others.
 
         A joint that slides is eliminated first: where it is not, other kernels are needed.
         """
@@ -146,7 +146,7 @@ class Formulation(NamedTuple):
         return [[formulation for formulation in usable if any(formulation.pairs()[:2]) == first] for first in (True, False)]
 
 
-#: Where the angle of each joint is among those that the elimination gives.
+#: Positions of the joint angles in the results of the elimination.
 _PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)[0]}
 
 
@@ -216,7 +216,7 @@ class GeneralArm:
         return np.ascontiguousarray(self.placements_of(poses)[:, :, :3])
 
     def solve(self, poses: FloatArray, *, checked: bool = False, thorough: bool = True) -> tuple[Answers, bool]:
-        """All solutions for poses (N, 4, 4) of the frame, and whether these are exact and not too far away, or `checked`.
+        """Return all solutions of poses (N, 4, 4) of the frame, and whether these are exact and within reach, or `checked`.
 
         Other ways are gone where the first proves nothing, if `thorough`.
         """
@@ -246,7 +246,7 @@ class GeneralArm:
     def _settled(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Of which pose and where the solutions are, in rising order, of poses that are not yet proven; which are then."""
+        """Return sorted pose indices and solutions of the poses that are not yet proven, and prove them where possible."""
         open_poses, parts = np.flatnonzero(~proven), []
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
@@ -280,11 +280,11 @@ class GeneralArm:
         return np.asarray(loop_closing.carrying()(poses, *self._ends[0])[2])
 
     def _formulations(self) -> list[list[Any]]:
-        """What is compared: the first, and others where none of these is usable."""
+        """The compared formulations: the first ones, and others where none of these is usable."""
         return Formulation.all(self._slides.index(True) if any(self._slides) else None)
 
     def _other_ways(self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray) -> Answers:
-        """All solutions of poses (N, 4, 4) of which some are known, by proofs, other formulations and poses beside."""
+        """Complete partly known solutions of poses (N, 4, 4) by proofs, other formulations and neighbouring poses."""
         placements = self.placements_of(poses)
         proven: Mask = np.zeros(len(poses), dtype=bool)
         left, settled = np.arange(len(poses)), []
@@ -308,7 +308,7 @@ class GeneralArm:
         return Answers(*_joined([*settled, (pose, angles)]), proven)
 
     def _ways(self) -> Iterator[Callable[[FloatArray], Answers]]:
-        """What gives other solutions of placements (N, 6, 4, 4)."""
+        """Yield further sources of solutions for placements (N, 6, 4, 4)."""
         for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
             yield formulation.solve
         yield self._beside
@@ -340,7 +340,7 @@ class GeneralArm:
     def merged(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, held: int | None = None
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Solutions (M, 6) of poses, each once where a nearly singular loop hardly tells where between neighbours it closes.
+        """Merge solutions (M, 6) of poses where a nearly singular loop does not separate neighbours.
 
         Neighbours are closed to rounding first; a joint that is `held` stays. Halfway between two solutions, where it closes
         in all directions but the nearly singular one, the loop is open by the curvature times the square of their distance;
@@ -464,6 +464,6 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
 
 @cache
 def _kinds(formulation: Formulation) -> tuple[tuple[bool, ...], Slides, FloatArray]:
-    """What slides, in the order of a formulation and in its pairs; what is taken off of its joints."""
+    """Sliding joints in the order of a formulation and in its pairs, and the periods of its joints."""
     slides = formulation.sliding_order()
     return slides, formulation.pairs(), np.where(slides, 0.0, 2.0 * np.pi)

@@ -1,4 +1,4 @@
-"""A loop of six joints that is closed by Gauss-Newton steps, over scalars, and what leads a pose into it.
+"""Closure of a loop of six joints by Gauss-Newton steps over scalars, and continuation of poses towards it.
 
 Joints turn about z or slide along it; placements lie between them: Z_1 L_1 ... Z_6 L_6 = I. Lengths are shares of the arm's
 size.
@@ -18,7 +18,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, cos_sin, root, select
 from linkwise.spatial.vector import inner
 
-#: Which joints of a loop slide, the others turn.
+#: Mask of the sliding joints of a loop; the others are revolute.
 Slides = tuple[bool, ...]
 
 ALL_TURN: Slides = (False,) * 6
@@ -77,7 +77,7 @@ def carried(pose: Array, before: Array, after: Array, size: Any) -> tuple[Array,
 
 
 def opening(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Array, Array]:
-    """How far joints (6,) leave a loop open: the gap (6,) to close, its rates (6, 6) by the joints, and its size ().
+    """Closure error of joints (6,): the gap (6,), its derivative (6, 6) by the joints, and its size ().
 
     The size is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
     """
@@ -98,7 +98,7 @@ def opening(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Ar
 
 
 def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN, held: int | None = None) -> tuple[Array, Array]:
-    """Joints (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ()."""
+    """Return joints (6,) after a Gauss-Newton step towards closure, and the closure error before it ()."""
     gap, rates, opened = opening(loop, q, slides)
     if held is not None:
         rates[:, held] = 0.0
@@ -108,7 +108,7 @@ def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN, held: in
     return q + scale * step, opened
 
 
-#: Steps that close a loop: the first are always taken, the others while it is open by more than CLOSED and less than WIDE.
+#: Steps that close a loop: the first are always taken, the others while the error is between CLOSED and WIDE.
 FIRST_STEPS, LAST_STEPS, CLOSED, WIDE = 3, 11, 1e-12, 0.1
 
 
@@ -121,7 +121,7 @@ def closing_step(
     slides: Slides = ALL_TURN,
     held: int | None = None,
 ) -> tuple[Array, Array, Array]:
-    """`gauss_newton_step` as a step: of a loop, the first joints, no settings, the joints, the count, how far it is open."""
+    """`gauss_newton_step` in the form of an iteration: loop, first joints, no settings, joints, count and closure error."""
     moved, opened = gauss_newton_step(parameters.reshape(6, 3, 4), q, slides, held)
     count, gap = aux[0] + 1.0, opened[()]
     far = select(gap - WIDE, 1.0, select(count - (LAST_STEPS + 0.5), 1.0, select(CLOSED - gap, 1.0, 0.0)))
@@ -132,7 +132,7 @@ def closing_step(
 
 @cache
 def kernels(slides: Slides = ALL_TURN) -> Functions:
-    """`opening` for what slides, compiled."""
+    """Return the compiled `opening` for the given sliding joints."""
     outputs = {"gap": (6,), "rates": (6, 6), "opened": ()}
     declared = {"opening": (partial(opening, slides=slides), {"loop": (6, 3, 4), "q": (6,)}, outputs)}
     return Functions(__name__, declared, word(slides))
@@ -148,11 +148,11 @@ def carrying() -> Any:
 
 @cache
 def closing_iteration(slides: Slides = ALL_TURN, held: int | None = None) -> Descent:
-    """`closing_step` in a compiled loop; a joint that is `held` stays."""
+    """Return `closing_step` in a compiled loop; a joint that is `held` is fixed."""
     name = f"closing_step{word(slides)}" + ("" if held is None else f"_held_{held}")
     return iteration(__name__, partial(closing_step, slides=slides, held=held), 72, 6, 2, name)
 
 
 def word(slides: Slides) -> str:
-    """What a name of a kernel ends with: empty where all joints turn."""
+    """Return the suffix of a kernel's name; empty if all joints are revolute."""
     return "_" + "".join("RP"[slide] for slide in slides) if any(slides) else ""

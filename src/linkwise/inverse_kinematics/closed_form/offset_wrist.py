@@ -76,7 +76,7 @@ def offset_wrist(chain: AxisChain) -> OffsetWrist | None:
 
 
 class _Seen(NamedTuple):
-    """What an angle of joint 6 carries back: W and h5, and what follows: |W|^2, m, k, n."""
+    """Quantities of an angle of joint 6: W and h5, and the derived |W|^2, m, k, n."""
 
     wrist: Array
     fifth: Array

@@ -1,4 +1,4 @@
-"""Orientation by three revolute joints or fewer, whose axes may have been moved by what is known already."""
+"""Orientation by at most three revolute joints, whose axes may depend on joints already solved."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
-#: Two directions are one, and the angle about them free, up to this angle (rad).
+#: Two directions coincide, and the angle about them is free, up to this angle (rad).
 LEAST = 1e-14
 
 
 def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]]:
-    """Every way to turn by a rotation (3, 3) with at most three revolute joints, no axis parallel to the next.
+    """Return all solutions of a rotation (3, 3) by at most three revolute joints, no axis parallel to the next.
 
     Three reach every rotation, or nearly: what the first and the last leave alone is one number, which gives the angle
     between (subproblem 4). With fewer some rotations are out of reach; then there is a miss.
@@ -69,7 +69,7 @@ def beside(axis: FloatArray) -> FloatArray:
 
 
 def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Turn, Any]]:
-    """Both triples of angles with Rot(h1) Rot(h2) Rot(h3) = R, and how far R is out of reach.
+    """Both triples of angles with Rot(h1) Rot(h2) Rot(h3) = R, and the deviation of R from the reachable rotations.
 
     The middle angle follows from h1 . R h3, which the others leave alone (subproblem 4), the first from R h3
     (subproblem 1), the last from what remains. Where first and last axis come into one line, the first angle is free.

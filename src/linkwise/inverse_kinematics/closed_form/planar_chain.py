@@ -1,4 +1,4 @@
-"""Chains whose joints that turn follow from the orientation, alone or beside three neighbours that move in one plane."""
+"""Chains whose revolute joints follow from the orientation, alone or beside three neighbours that move in one plane."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RotationFirst(Way):
     name: str = "the orientation alone gives the joints that turn"
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
+        """Return all branches, for the joints of the setting's chain; the fixed joint keeps its value."""
         setting = self.setting
         axes, left = setting.written(displacement, free)
         turning = [axis for axis in axes if not axis.translates]
@@ -66,7 +66,7 @@ def rotation_first(setting: Setting) -> RotationFirst | None:
 
 
 def _ways(axes: list[Axis], turns: dict[int, Any], shift: Array) -> tuple[list[Array], Array]:
-    """Which way (3,) each sliding joint moves the end, and how far (3,) all of them together have to."""
+    """Directions (3,) in which sliding joints move the end, and the total displacement (3,) that they must give."""
     rotation, position = np.eye(3), np.zeros(3)
     ways = []
     for axis in axes:
@@ -80,7 +80,7 @@ def _ways(axes: list[Axis], turns: dict[int, Any], shift: Array) -> tuple[list[A
 
 
 def _shares(ways: list[Array], missing: Array, free: list[Any]) -> list[Any]:
-    """Lengths along the ways that add up to what is missing, or come nearest; where ways fall together, some are free."""
+    """Lengths along directions that add up to a displacement, or come nearest; free where directions coincide."""
     if not ways:
         return []
     if len(ways) == 1:
@@ -105,7 +105,7 @@ def _shares(ways: list[Array], missing: Array, free: list[Any]) -> list[Any]:
 
 
 def _two_shares(first: Array, second: Array, missing: Array, free: Any) -> list[Any]:
-    """The same for two ways; the second is free where they fall together."""
+    """As `_shares` for two directions; the second length is free where they coincide."""
     normal = cross(first, second)
     square = inner(normal, normal)
     usable = square - FLAT * FLAT
@@ -139,17 +139,17 @@ class PlanarRun(Way):
 
     @property
     def misfit(self) -> float:
-        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        """Deviation of the true chain from the solved one (rad, or relative to its size)."""
         return max(self.plane.misfit, self.bent)
 
     @property
     def name(self) -> str:
-        """What is special about the chain, in words."""
+        """Description of the special geometry."""
         numbers = [self.setting.chain.coordinates[k] for k in range(self.start, self.start + 3)]
         return f"joints {words(sorted(numbers))} move in one plane"
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch."""
+        """Return all branches."""
         axes, left = self.setting.written(displacement, free)
         before, run, after = axes[: self.start], axes[self.start : self.start + 3], axes[self.start + 3 :]
         turning = next(axis for axis in run if not axis.translates)
@@ -170,7 +170,7 @@ class PlanarRun(Way):
 
 
 def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: Array) -> tuple[Array, dict[int, Array]]:
-    """What the run has to make (4, 4), and for each joint that slides beside it the change of its position per length."""
+    """Displacement (4, 4) left to the planar run, and for each sliding joint outside it the derivative of its position."""
     remaining, ways = left, dict[int, Array]()
     for axis in before:
         back = inverse(axis.displacement(values[axis.joint]))
@@ -186,7 +186,7 @@ def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: A
 
 
 def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
-    """Every run of three joints in a plane for which the others can be found."""
+    """Yield all runs of three joints in a plane for which the other joints can be solved."""
     chain, count = setting.chain, len(setting.chain)
     if setting.fixed is not None or not 4 <= count <= 6:
         return
@@ -206,7 +206,7 @@ def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
 
 
 def _bent(chain: AxisChain, run: Sequence[int]) -> float:
-    """How far the joints of a run are from moving in one plane (rad)."""
+    """Deviation of the joints of a run from planar motion (rad)."""
     turning = [k for k in run if not chain.translates[k]]
     if not turning:
         return np.inf
@@ -218,7 +218,7 @@ def _bent(chain: AxisChain, run: Sequence[int]) -> float:
 
 
 def _apart(chain: AxisChain, run: Sequence[int]) -> bool:
-    """Whether no axis of a joint that turns is parallel to the next, the run counted as one joint."""
+    """True if no axis of a revolute joint is parallel to the next, the run counted as one joint."""
     normal = next(chain.axes[k] for k in run if not chain.translates[k])
     axes = [
         normal if k == run[0] else chain.axes[k]
@@ -245,17 +245,17 @@ class PlaneFirst(Way):
 
     @property
     def misfit(self) -> float:
-        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        """Deviation of the true chain from the solved one (rad, or relative to its size)."""
         return self.run.misfit
 
     @property
     def name(self) -> str:
-        """What is special about the chain, in words."""
+        """Description of the special geometry."""
         coordinates = self.setting.chain.coordinates
         return f"joints {words(sorted(coordinates[1:4]))} move in one plane, which joint {words(coordinates[:1])} turns"
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch."""
+        """Return all branches."""
         axes, left = self.setting.written(displacement, free)
         first, last = axes[0], axes[-1]
         normal = next(axis for axis in axes[1:4] if not axis.translates).along
@@ -270,7 +270,7 @@ class PlaneFirst(Way):
 
 
 def plane_first(setting: Setting) -> Iterator[PlaneFirst]:
-    """Every way to take such a chain apart."""
+    """Yield all decompositions of such a chain."""
     chain = setting.chain
     if setting.fixed is not None or len(chain) != 5 or chain.translates[0] or chain.translates[4]:
         return

@@ -63,7 +63,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
-#: Three angles and how much the equations miss.
+#: Three angles and the residual of the equations.
 Found = tuple[Turn, Turn, Turn, Any]
 
 
@@ -88,7 +88,7 @@ class Regional:
 
     @property
     def exact(self) -> bool:
-        """Whether it needs no polynomial of the fourth degree."""
+        """True if no quartic is needed."""
         return self.kind != "general"
 
     def solve(self, point: Array, place: Array, free: Any) -> list[Found]:
@@ -165,12 +165,12 @@ class Regional:
 
 
 def _row(c: Any, s: Any, constant: Any) -> Array:
-    """What multiplies the cosine, the sine and one in an expression."""
+    """Coefficients of cosine, sine and one in an expression."""
     return np.array([c, s, constant], dtype=object)
 
 
 def special(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[AxisChain, str]:
-    """The chain with a position of three axes in which their equations separate made exact, and the name of it."""
+    """Make a separable position of three axes exact; return the chain and the name of the special geometry."""
     i, j, k = joints
     if parallel(chain, j, k):
         return made_parallel(chain, (j, k)), "2 and 3 parallel"
@@ -184,7 +184,7 @@ def special(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[AxisChain, 
 
 
 def regional(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[Regional, AxisChain] | None:
-    """What solves for three joints of a chain, and the chain with their special position made exact; None where nothing can.
+    """Return the solver of three joints of a chain, and the chain with its special geometry exact; None if there is none.
 
     Nothing can where three axes are parallel.
     """
@@ -200,7 +200,7 @@ def regional(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[Regional, 
 
 
 def made_special(chain: AxisChain, joints: tuple[int, int]) -> tuple[AxisChain, str]:
-    """The same for two joints with a third whose axis is not known beforehand."""
+    """As `special`, for two joints and a third whose axis is not known beforehand."""
     i, j = joints
     if parallel(chain, i, j):
         return made_parallel(chain, joints), "1 and 2 parallel"
@@ -210,7 +210,7 @@ def made_special(chain: AxisChain, joints: tuple[int, int]) -> tuple[AxisChain, 
 
 
 def regional_pair(chain: AxisChain, joints: tuple[int, int], kind: str, h3: Array, p3: Array) -> Regional:
-    """What solves for two joints of a chain out of `made_special` and a third whose axis is of any scalars."""
+    """Return the solver of two joints of a chain of `made_special` and a third whose axis has elements of any scalars."""
     i, j = joints
     return Regional((chain.axes[i], chain.axes[j], h3), (*neighbours(chain, i, j, kind), p3), kind, chain.size)
 
@@ -221,14 +221,14 @@ def neighbours(chain: AxisChain, i: int, j: int, kind: str) -> tuple[FloatArray,
 
 
 def one_joint(b: Axis, p: Array, t: Array, size: float) -> Any:
-    """How far one joint moves to bring p (3,) nearest to t (3,)."""
+    """Displacement of one joint that brings p (3,) nearest to t (3,)."""
     if b.translates:
         return inner(b.along, t - p)
     return align(b.along, p - b.point, t - b.point, b.fallback, (LEAST * size) ** 2)
 
 
 def three_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, size: float) -> list[tuple[Any, Any, Any]]:
-    """Every branch of E_a E_b E_c p = t."""
+    """All branches of E_a E_b E_c p = t."""
     a, b, c = axes
     start, end = side(c, b, p, size), side(a, b, t, size)
     solutions = []
@@ -242,7 +242,7 @@ def three_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, 
 
 
 def two_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, size: float) -> list[tuple[Any, Any]]:
-    """Every branch of E_b E_c p = t: three equations for two joints, which may leave a miss."""
+    """All branches of E_b E_c p = t: three equations for two joints, which may leave a residual."""
     b, c = axes
     start = side(c, b, p, size)
     goal = still(b, t, size) - start.remainder
@@ -275,7 +275,7 @@ def _steps(b: Axis, middle: Any, start: Side, at_c: Any, end: Any, at_a: Any, si
 
 
 def place_point(axes: Sequence[Axis], p: Array, t: Array, order: EquationOrder | None, size: float) -> list[dict[int, Any]]:
-    """Every branch for three joints or fewer that take a point p (3,) to t (3,), by the number of the joint."""
+    """All branches of at most three joints that move a point p (3,) to t (3,), by joint number."""
     if not axes:
         return [{}]
     if len(axes) == 1:
@@ -286,7 +286,7 @@ def place_point(axes: Sequence[Axis], p: Array, t: Array, order: EquationOrder |
 
 
 def equation_order(samples: Iterable[tuple[Sequence[Axis], Array, Array]], size: float) -> tuple[bool, EquationOrder | None]:
-    """Whether joints can place a point, and in which order; from samples of `place_point`'s first arguments as numbers."""
+    """Whether joints can place a point, and their order; from numeric samples of the first arguments of `place_point`."""
     firsts, lasts = [], []
     for axes, p, t in samples:
         if len(axes) < 2:

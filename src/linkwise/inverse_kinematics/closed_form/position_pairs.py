@@ -1,4 +1,4 @@
-"""Two equations for the places of two joints on their curves: every branch.
+"""All branches of two equations for the positions of two joints on their curves.
 
 ``a.matrix @ y_a + a.rest = c.matrix @ y_c + c.rest``, see `linkwise.inverse_kinematics.closed_form.position`.
 """
@@ -26,7 +26,7 @@ from linkwise.inverse_kinematics.closed_form.subproblems import (
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import inner
 
-#: What y moves on: radius (cos, sin), (s^2, s), and (0, s) where the joint between slides as well.
+#: Curves of y: radius (cos, sin), (s^2, s), and (0, s) if the joint between slides too.
 CIRCLE, PARABOLA, LINE = "circle", "parabola", "line"
 
 #: A point is on an axis, and the angle about it free, up to this distance in lengths of the chain.
@@ -40,7 +40,7 @@ FIRST: FloatArray = np.array([1.0, 0.0])
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What one outer joint puts into the two equations: ``matrix @ y + rest`` for y on a curve.
+    """Contribution of one outer joint to the two equations: ``matrix @ y + remainder`` for y on a curve.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Side:
         return np.asarray(self.middle + across)
 
     def slope(self, place: Any) -> Array:
-        """How the point (3,) moves there per rad, or per length."""
+        """Derivative of the point (3,) per rad, or per length."""
         if self.curve != CIRCLE:
             return self.axis.along
         return np.asarray(self.axis.across @ np.array([-self.radius * place.s, self.radius * place.c], dtype=object))
@@ -88,7 +88,7 @@ class Side:
         return moved(place, step, self.curve != CIRCLE, size)
 
     def value(self, place: Any) -> Any:
-        """How far the joint has moved from the reference position to get there."""
+        """Displacement of the joint from the reference position."""
         return place.minus(self.start) if self.curve == CIRCLE else place - self.start
 
 
@@ -102,7 +102,7 @@ def moved(value: Any, step: Any, translates: bool, size: float) -> Any:
 
 
 def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
-    """What an outer joint next to the joint `between` does with a point (3,); lengths are compared with `size` (m)."""
+    """Motion of a point (3,) by an outer joint next to the joint `between`; lengths are compared with `size` (m)."""
     along, e, f = axis.along, axis.frame[:, 0], axis.frame[:, 1]
     x, y, hub, scale = between.frame[:, 0], between.frame[:, 1], between.point, 0.5 / size
     if axis.translates and between.translates:
@@ -135,7 +135,7 @@ def pair(first: Any, second: Any) -> Array:
 
 
 def still(b: Axis, t: Array, size: float) -> Array:
-    """The two numbers (2,) of a point that stands still beside joint b."""
+    """The two coordinates (2,) of a point that is fixed beside joint b."""
     if b.translates:
         return pair(inner(b.frame[:, 0], t), inner(b.frame[:, 1], t))
     arm = t - b.point
@@ -155,13 +155,13 @@ def range_of(m: Array, spare: Array = FIRST) -> Array:
 
 
 def normal_of(m: Array, spare: Array = FIRST) -> Array:
-    """What is normal (2,) to the columns of a matrix (2, 2) of rank one; `spare` where they vanish."""
+    """Normal (2,) of the columns of a matrix (2, 2) of rank one; `spare` where they vanish."""
     x, y = range_of(m, pair(spare[1], -spare[0]))
     return pair(-y, x)
 
 
 class EquationOrder(NamedTuple):
-    """How a pair of equations is solved.
+    """Method of solution of a pair of equations.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class EquationOrder(NamedTuple):
 
 
 def plan_of(a: Array, c: Array, curves: tuple[str, str], still: tuple[bool, bool]) -> EquationOrder | None:
-    """The way to solve the equations of three joints, from the matrices as numbers; None where there is none.
+    """Choose the method for the equations of three joints, from the matrices as numbers; None if there is none.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def plan_of(a: Array, c: Array, curves: tuple[str, str], still: tuple[bool, bool
 
 
 def _full(a: Array, c: Array, curves: tuple[str, str], still: tuple[bool, bool]) -> str:
-    """The way where both matrices can be inverted: rather one that never changes, rather the better conditioned."""
+    """Choose the method if both matrices are invertible: constant ones first, then the better conditioned."""
     if curves == (PARABOLA, PARABOLA):
         return "slides"
     if still[0] is not still[1]:
@@ -216,7 +216,7 @@ def _full(a: Array, c: Array, curves: tuple[str, str], still: tuple[bool, bool])
 
 
 def _rank(matrices: Array) -> tuple[int, float]:
-    """The rank of matrices (k, 2, 2) of one kind, and how far they are from having it."""
+    """Rank of matrices (k, 2, 2) of one kind, and their deviation from it."""
     values = np.linalg.svd(matrices, compute_uv=False)
     if values[:, 0].min() < TOLERANCE:
         return 0, 0.0
@@ -234,7 +234,7 @@ def _straight(rows: Array) -> bool:
 
 
 def plan_of_two(c: Array) -> EquationOrder | None:
-    """The way to solve the equations of two joints, from the matrices (k, 2, 2) of c as numbers."""
+    """Choose the method for the equations of two joints, from the matrices (k, 2, 2) of c as numbers."""
     rank, misfit = _rank(c)
     if rank == 0:
         return None
@@ -277,7 +277,7 @@ def _one_then_other(
 
 
 def _places(side: Side, row: Array, value: Any, straight: bool, size: float) -> list[Any]:
-    """Where on its curve ``row @ y = value``."""
+    """Positions on the curve with ``row @ y = value``."""
     if side.curve == CIRCLE:
         free = side.start.plus(side.axis.fallback)
         return list(linear(row[0] * side.radius, row[1] * side.radius, value, free, size=size)[:2])
@@ -314,7 +314,7 @@ def _by_conic(first: Side, second: Side, difference: Array) -> list[tuple[Any, A
 
 
 def _both_slide(a: Side, c: Side, difference: Array) -> list[tuple[Any, Any]]:
-    """Two sliding joints about one that turns: s_a is linear in s_c, so that the squares leave a quadratic equation."""
+    """Two sliding joints about a revolute one: s_a is linear in s_c, so that the squares leave a quadratic equation."""
     ratio, shift = over(c.matrix[0, 1], a.matrix[0, 1], 0.0), over(difference[0], a.matrix[0, 1], 0.0)
     scale = a.matrix[1, 0]
     both = quadratic(scale * (ratio * ratio - 1.0), 2.0 * scale * ratio * shift, scale * shift * shift - difference[1])
@@ -322,7 +322,7 @@ def _both_slide(a: Side, c: Side, difference: Array) -> list[tuple[Any, Any]]:
 
 
 def only_place(side: Side, goal: Array, plan: EquationOrder, size: float) -> list[Any]:
-    """Where on its curve ``matrix @ y = goal``: one place where the matrix can be inverted, two where it has rank one."""
+    """Positions on the curve with ``matrix @ y = goal``: one if the matrix is invertible, two if it has rank one."""
     if plan.method == "both":
         onto = range_of(side.matrix)
         return _places(side, onto @ side.matrix, inner(onto, goal), plan.straight[1], size)

@@ -1,4 +1,4 @@
-"""A chain as its equations are written: the axes of its joints, which of them are asked for, and what solves it."""
+"""The statement of a closed form: the axes of a chain, its free joints, and its family of solutions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse, transform
 
-#: What may be asked of a frame, and which rows of its Jacobian each is about: as many joints it determines.
+#: Parts of a pose, and the rows of its Jacobian: as many joints are determined.
 ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
 
 NO_TURN = Turn(1.0, 0.0)
@@ -53,7 +53,7 @@ class Axis:
 
     @property
     def across(self) -> Array:
-        """Two directions (3, 2) at right angles to it and to each other, right handed with it."""
+        """Two directions (3, 2) perpendicular to the axis and to each other, right handed with it."""
         return self.frame[:, :2]
 
     def moved(self, displacement: Array) -> Axis:
@@ -92,7 +92,7 @@ def axes_of(chain: AxisChain, free: Sequence[Any] | None = None) -> list[Axis]:
 
 
 def values_at(chain: AxisChain, numbers: Sequence[float] | FloatArray | None = None) -> list[Any]:
-    """Values of all joints for angles (rad) and ways (in sizes of the chain), by default of the reference position."""
+    """Joint values for angles (rad) and lengths (in sizes of the chain), by default of the reference position."""
     return [
         float(v) * chain.size if translates else Turn(float(np.cos(v)), float(np.sin(v)))
         for v, translates in zip([0.0] * len(chain) if numbers is None else numbers, chain.translates, strict=True)
@@ -108,7 +108,7 @@ def product(axes: Sequence[Axis], values: Sequence[Any]) -> Array:
 
 
 class Branch(NamedTuple):
-    """One way to reach a pose: for each joint in the order of the chain a `Turn`, or the way (m) of a prismatic joint.
+    """One solution of a pose: for each joint in the order of the chain a `Turn`, or the length (m) of a prismatic joint.
 
     `miss` is 0 where the equations hold, and grows with what is lacking.
     """
@@ -117,7 +117,7 @@ class Branch(NamedTuple):
     miss: Any = 0.0
 
 
-#: From a displacement (4, 4) and what the joints are where nothing determines them: every branch.
+#: Function of a displacement (4, 4) and the values of undetermined joints that returns all branches.
 Solve = Callable[[Array, Sequence[Any]], list[Branch]]
 
 
@@ -150,7 +150,7 @@ class Family:
 
 
 def mirrored(solve: Solve) -> Solve:
-    """What solves a chain, from what solves the chain read from its end."""
+    """Convert the solver of the reversed chain into that of the chain."""
 
     def run(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         branches = solve(inverse(displacement), list(free)[::-1])
@@ -160,7 +160,7 @@ def mirrored(solve: Solve) -> Solve:
 
 
 def words(joints: Sequence[int]) -> str:
-    """Joints as one says them, counted from 1: ``"2, 3 and 4"``."""
+    """Format joint numbers, counted from 1: ``"2, 3 and 4"``."""
     names = [str(k + 1) for k in joints]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
@@ -172,7 +172,7 @@ def family_of_six(
     solution: Callable[[AxisChain], tuple[Solve, bool, AxisChain] | None],
     name: str,
 ) -> Family | None:
-    """The family of six axes that turn, three neighbours of which are special; None where there is no solution.
+    """The family of six revolute axes, three neighbours of which are special; None if there is no solution.
 
     Parameters
     ----------
@@ -217,11 +217,11 @@ class Setting:
 
     @property
     def asked(self) -> tuple[int, ...]:
-        """The joints that are asked for."""
+        """Indices of the free joints."""
         return tuple(k for k in range(len(self.chain)) if k != self.fixed)
 
     def written(self, displacement: Array, free: Sequence[Any]) -> tuple[list[Axis], Array]:
-        """The axes of the joints asked for, and the displacement (4, 4) that they have to make, for a pose.
+        """Return the axes of the free joints, and their displacement (4, 4), for a pose.
 
         With E the motion of the fixed joint, E_1 ... E E_k ... = D is E_1 ... (E E_k E^-1) ... = D E^-1.
 
@@ -281,20 +281,20 @@ class Setting:
 
 
 class Way(ABC):
-    """One way to solve a chain."""
+    """One decomposition of a chain."""
 
     setting: Setting
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What is special about the chain, in words."""
+        """Description of the special geometry."""
 
     @property
     def misfit(self) -> float:
-        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        """Deviation of the true chain from the solved one (rad, or relative to its size)."""
         return 0.0
 
     @abstractmethod
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
+        """Return all branches, for the joints of the setting's chain; the fixed joint keeps its value."""

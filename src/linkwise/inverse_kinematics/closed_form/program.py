@@ -1,9 +1,10 @@
-"""From a family and a mechanism to a compiled function: all solutions of a pose, refined and checked."""
+"""From a family and a mechanism to a compiled function: all solutions of a pose, refined and verified."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,14 @@ from linkwise.spatial.scalar import Array, atan2, blank, cos_sin, greatest, root
 from linkwise.spatial.transform import inverse, transform
 from linkwise.spatial.vector import inner
 
-#: Share of the squared length of a column of the Jacobian that is added to it: what keeps a step finite where the Jacobian
-#: lacks rank, and shortens the others by nothing that matters.
+#: Regularization, relative to the squared length of a column of the Jacobian: it keeps a step finite where the Jacobian
+#: lacks rank, and has no relevant effect on others.
 DAMPING = 1e-13
 
-#: Steps longer than this (rad, m) are not taken: they leave the branch.
+#: Steps longer than this (rad, m) are rejected: they would leave the branch.
 LONGEST = 0.1
 
-#: Nothing is gained by a step where what is missed (rad, shares of the chain's size) is less than this.
+#: Steps stop at errors (rad, relative to the chain's size) below this.
 ENOUGH = 1e-15
 
 #: Gauss-Newton steps: each squares the error.
@@ -56,7 +57,7 @@ def refined(
     size: float,
     asks: str = "pose",
 ) -> Array:
-    """Coordinates (n,) moved by Gauss-Newton steps towards a pose (4, 4), or the part of it that is asked for.
+    """Refine coordinates (n,) by Gauss-Newton steps towards a pose (4, 4), or the required part of it.
 
     `columns` are those that may move. The step is the damped least-squares one of C. W. Wampler (1986), with a damping that
     is almost nothing; where steps lead away, as they may in a singular position, the nearest of the positions counts.
@@ -79,14 +80,14 @@ def refined(
 
 
 def _gap(reached: Array, wanted: Array, size: float) -> Array:
-    """What is left of the way, in sizes of the chain, and of the turn (rad, to first order), six numbers."""
+    """Position error in sizes of the chain, and rotation error (rad, to first order), six numbers."""
     offset = (wanted[:3, 3] - reached[:3, 3]) * (1.0 / size)
     turn = 0.5 * sum(cross(reached[:3, k], wanted[:3, k]) for k in range(3))
     return np.concatenate([offset, turn])
 
 
 def _better(best: Array, least: Any, q: Array, missed: Any) -> tuple[Array, Any]:
-    """Whichever of two coordinates (n,) misses less, and by how much."""
+    """Return the coordinates (n,) with the smaller error, and that error."""
     nearer = least - missed
     chosen = [old if old is new else select(nearer, new, old) for old, new in zip(best, q, strict=True)]
     return np.array(chosen, dtype=object), select(nearer, missed, least)
@@ -100,8 +101,8 @@ def damped_step(rates: Array, errors: Array) -> Array:
     return factor(normal).solve(rates.T @ errors)
 
 
-#: Two answers are one where their angles (rad) and ways (m) differ by less than this, in the root of the sum of squares. A
-#: double root is known to about 1e-8 only.
+#: Two solutions are one if their angles (rad) and lengths (m) differ by less than this, in the root of the sum of squares. A
+#: double root has an accuracy of about 1e-8 only.
 SAME = 1e-6
 
 
@@ -111,7 +112,7 @@ def clamped(x: Any, low: Any, high: Any) -> Any:
 
 
 def towards(turn: Turn, start: Turn) -> Any:
-    """How far an angle is beyond another, in (-pi, pi]; of an angle half a turn from one already known, by that one."""
+    """Difference of two angles, in (-pi, pi]; near half a turn, the sign is that of the difference from `start`."""
     y, x = turn.s * start.c - turn.c * start.s, turn.c * start.c + turn.s * start.s
     if _negative(y) and _negative(x):
         other = atan2(-y, -x)
@@ -123,13 +124,13 @@ def _negative(value: Any) -> bool:
     return isinstance(value, Expr) and value.op == "neg"
 
 
-#: Solutions that are this little beyond their limits (rad, m) are looked at closely: two that become one are known to the
-#: root of rounding, 4e-8 as a rule.
+#: Solutions this little beyond their limits (rad, m) are examined: nearly double ones are accurate to the root of rounding
+#: only, usually 4e-8.
 BARELY = 1e-6
 
 
 def into_limits(q: Any, low: Any, high: Any, period: float, tol: Any) -> tuple[Any, Any]:
-    """A coordinate within its limits, whole periods added where that helps; and how far it was beyond them.
+    """Bring a coordinate within its limits by full periods if possible; return also its excess over them.
 
     q lies within half a period of some value between the limits, so that one period at most is added or taken off. By `tol`
     it may be outside; it is then moved onto the limit.
@@ -147,7 +148,7 @@ def _larger(a: Any, b: Any) -> Any:
 
 
 def apart(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    """Half the squared distance of two answers, each a sequence of Turns and ways.
+    """Half the squared distance of two solutions, each a sequence of Turns and lengths.
 
     1 - cos of an angle is half its square.
     """
@@ -162,7 +163,7 @@ def apart(a: Sequence[Any], b: Sequence[Any]) -> Any:
 
 
 def unlike(answers: Sequence[Sequence[Any]], valid: Sequence[Any]) -> list[Any]:
-    """What is valid (above zero) of answers, without those that are one with a valid one before."""
+    """Invalidate duplicates of earlier valid solutions (validity above zero)."""
     kept: list[Any] = []
     for k, answer in enumerate(answers):
         now = valid[k]
@@ -187,7 +188,7 @@ def ordered(keys: Sequence[Any], rows: Sequence[Sequence[Any]]) -> list[list[Any
 
 
 def _network(count: int) -> Iterator[tuple[int, int]]:
-    """Which places are compared one after the other."""
+    """Comparator pairs of a sorting network, in order."""
     top = 1 << max(0, (count - 1).bit_length() - 1)
     p = top if count > 1 else 0
     while p:
@@ -198,24 +199,27 @@ def _network(count: int) -> Iterator[tuple[int, int]]:
         p >>= 1
 
 
-#: What `ClosedFormProgram.run` says of rows that may be missing; what is LIMITED, its completion only says.
+#: Flags of `ClosedFormProgram.run` for possibly missing rows; LIMITED is set by its completion only.
 BESIDE_LIMITS, POLISH, SEARCH, LIMITED = 2.0, 4.0, 8.0, 16.0
 
-#: A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by.
+#: A branch equals a row if their distance (rad, m) is less than this many times the branch's pose error.
 TWIN = 100.0
 
-#: The share of the margin of an equation below which its unknown may turn as far as it can without leaving the pose.
+#: Relative margin of an equation below which its unknown may rotate freely without leaving the pose.
 FREE = 1e-3
 
-#: How often a branch of a chain nearby is corrected.
+#: Number of corrections of a branch of a nearby chain.
 CORRECTIONS = 3
 
-#: Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
-#: close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to
-#: the root of its misfit.
+#: A branch of a nearby chain may be a solution if its pose error is less than LIKELY times the root of the misfit; an unknown
+#: is free if the size that determines it is less than LOOSE misfits.
+LIKELY, LOOSE = 2.0, 10.0
+
+#: A branch with a pose error (rad, relative to the chain's size) between the tolerance and this may be close to a solution:
+#: nearly double branches are accurate to the root of rounding only, and those of a nearby chain to the root of its misfit.
 NEAR = 1e-3
 
-#: What stands for the distance of a branch that is no answer; the better ones still come first.
+#: Distance of an invalid branch; better ones sort before it.
 FAR = 1e30
 
 
@@ -238,16 +242,18 @@ class ClosedFormProgram:
         self.tree, self.link, self.chain, self.family = tree, link, chain, family
         self.branches = len(family.solve(np.eye(4, dtype=object), values_at(chain)))
         self._always_free = self._never_determined()
+        rows = ROWS[family.asks]
+        self._spare = len(chain) - len(family.held) < rows.stop - rows.start
 
     def kernel(self, backend: str | None = None) -> Kernel:
-        """Compile: pose (16,), q0 (n,), bounds (2 n + 2,), to what `run` gives."""
+        """Compile `run`: pose (16,), q0 (n,), bounds (2 n + 2,)."""
         n, rows = self.tree.n, self.branches
         inputs = {"pose": (16,), "q0": (n,), "bounds": (2 * n + 2,)}
         outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (4,)}
         return Kernel(trace(self.run, "closed_form", inputs, outputs), backend)
 
     def run(self, pose: Array, q0: Array, bounds: Array) -> tuple[Any, ...]:
-        """Every answer for a pose.
+        """Return all solutions of a pose.
 
         Parameters
         ----------
@@ -275,13 +281,13 @@ class ClosedFormProgram:
         for place in self._held():
             start[place] = q0[place]
         free = self._turns(start)
-        branches, determined = self._found(wanted, start, free)
+        branches, determined, likely = self._found(wanted, start, free)
         placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in branches]
         misses = [self._missed(q, wanted) for q, _ in placed]
         reach = [select(tol - distance, select(tol - turn, 1.0, 0.0), 0.0) for distance, turn in misses]
-        good = [select(beyond - tol, 0.0, reached) for (_, beyond), reached in zip(placed, reach, strict=True)]
         turns = [self._turns(q) for q, _ in placed]
-        good = unlike(turns, good)
+        distinct = unlike(turns, reach)
+        good = [select(beyond - tol, 0.0, one) for (_, beyond), one in zip(placed, distinct, strict=True)]
         keys = []
         for (q, _), (distance, turn), fits in zip(placed, misses, good, strict=True):
             worse = distance + turn
@@ -295,6 +301,8 @@ class ClosedFormProgram:
         for (_, beyond), reached in zip(placed, reach, strict=True):
             beside = select(beyond - tol, select(near - beyond, BESIDE_LIMITS, 0.0), 0.0)
             missing = _larger(missing, select(reached, beside, 0.0))
+        for close, one in zip(likely, [*distinct, 0.0], strict=bool(likely)):
+            missing = _larger(missing, select(close, select(one, 0.0, SEARCH), 0.0))
         return (
             q,
             np.asarray(count),
@@ -318,17 +326,16 @@ class ClosedFormProgram:
     def _missing(
         self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, some: Any, best: Any
     ) -> Any:
-        """What may be missing among the rows, see `run`.
+        """Flags of possibly missing solutions, see `run`.
 
         As many exact equations as unknowns lose a solution, or leave its unknown free, at singular poses only, where one row
         stands for all. Of more equations than unknowns one that was left out may have determined it.
         """
         worse = [distance + turn for distance, turn in misses]
-        rows = ROWS[self.family.asks]
-        spare = len(self.chain) - len(self.family.held) < rows.stop - rows.start
+        spare = self._spare
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
-            missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (what only the limits exclude is no miss)
+            missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (outside the limits only: not missing)
             return select(some, 0.0, select(determined, missed, SEARCH))
         near: Any = 0.0
         for k, miss in enumerate(worse):
@@ -342,10 +349,11 @@ class ClosedFormProgram:
             return select(determined, near, SEARCH)
         return select(determined, near, select(some, near, SEARCH))
 
-    def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any]:
+    def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any, list[Any]]:
         """The branches for a pose; and 1 where equations determine all, 0 where hardly, -1 where one leaves it free.
 
-        Where what is solved is a chain nearby, each is solved again for another pose.
+        Where what is solved is a chain nearby, each is solved again for another pose. Which of them (above zero) may be
+        solutions of their own comes last, with a last number above zero where the true chain may have others.
 
         This is the pose that the chain nearby has where the true one has the pose wanted, as far as the branch so far tells:
         the error falls by as much as both chains differ, or by the root of it where two branches become one.
@@ -360,16 +368,29 @@ class ClosedFormProgram:
                 size - margin, determined, select(size - free_below, select(determined, 0.0, determined), -1.0)
             )
         if near is None or near.misfit <= EXACT:
-            return branches, determined
+            return branches, determined, []
+        likely: list[Any] = []
+        if not self._spare:
+            sizes = [size for k, (size, _) in enumerate(collected) if k not in self._always_free]
+            loose = [LOOSE * near.misfit - size for size in dict.fromkeys(sizes)]
+            likely = [
+                *(self._likely(branch, start, free, wanted, near) for branch in branches),
+                reduce(greatest, loose, -1.0),
+            ]
         for _ in range(CORRECTIONS):
             branches = [
                 self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
                 for k, branch in enumerate(branches)
             ]
-        return branches, determined
+        return branches, determined, likely
+
+    def _likely(self, branch: Branch, start: Array, free: list[Any], wanted: Array, near: AxisChain) -> Any:
+        """Above zero where a branch of the chain nearby misses the pose by no more than the root of what both differ."""
+        distance, turn = self._missed(self._coordinates(branch, start, free), wanted)
+        return LIKELY * math.sqrt(near.misfit) - distance / self.chain.size - turn
 
     def _corrected(self, goal: Array, near: AxisChain, branch: Branch, start: Array, free: list[Any]) -> Array:
-        """The displacement for the chain nearby, by how both chains differ in a branch."""
+        """Displacement for the nearby chain, corrected by the difference of both chains in a branch."""
         q = self._coordinates(branch, start, free)
         true = self.chain.displacement(np.asarray(forward_kinematics(self.tree, q, link=self.link)))
         return np.asarray(goal @ inverse(true) @ product(axes_of(near), branch.joints))
@@ -383,11 +404,11 @@ class ClosedFormProgram:
         return q
 
     def _held(self) -> list[int]:
-        """The coordinates whose values are handed in."""
+        """Coordinates whose values are inputs."""
         return [self.chain.coordinates[k] for k in self.family.held]
 
     def _asked(self, pose: Array) -> tuple[Array, Any]:
-        """The pose (4, 4), with what is not asked for at zero, and how far it is from rigid."""
+        """The pose (4, 4), its irrelevant part set to zero, and its deviation from a rigid transform."""
         if self.family.asks == "position":
             return transform(None, pose[:3, 3]), far(pose[:3, 3])
         if self.family.asks == "orientation":
@@ -396,12 +417,12 @@ class ClosedFormProgram:
         return straightened(pose)
 
     def _missed(self, q: Array, wanted: Array) -> tuple[Any, Any]:
-        """How far coordinates (n,) are from the pose, in position and in orientation, by the forward pass."""
+        """Position and orientation error of coordinates (n,), by forward kinematics."""
         distance, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
         return 0.0 if self.family.asks == "orientation" else distance, 0.0 if self.family.asks == "position" else turn
 
     def _turns(self, q: Array) -> list[Any]:
-        """The joints of the chain at coordinates (n,): a Turn where they turn, the way where they slide."""
+        """Joint values of the chain at coordinates (n,): Turns of revolute joints, lengths of sliding ones."""
         chain, joint_values = self.chain, list[Any]()
         for k, place in enumerate(chain.coordinates):
             ratio, shift = float(chain.ratios[k]), float(chain.shifts[k])
@@ -412,7 +433,7 @@ class ClosedFormProgram:
     def _placed(
         self, branch: Branch, start: Array, free: list[Any], low: Array, high: Array, tol: Any, wanted: Array
     ) -> tuple[Array, Any]:
-        """The coordinates (n,) of a branch, brought into the limits, and how far they are beyond where that cannot be."""
+        """Coordinates (n,) of a branch, brought within the limits, and their excess where that is impossible."""
         chain, q = self.chain, self._coordinates(branch, start, free)
         if self.family.refine:
             columns = [place for place in chain.coordinates if place not in self._held()]
@@ -447,7 +468,7 @@ def far(values: Array) -> Any:
 
 
 def straightened(pose: Array) -> tuple[Array, Any]:
-    """A pose (4, 4) with a rotation that is orthonormal to rounding, and how far it was from a rigid one.
+    """Orthonormalize the rotation of a pose (4, 4); return also the deviation of the pose from a rigid transform.
 
     Two steps of Newton's method for the nearest rotation, R (3 - R'R) / 2 (Å. Björck, C. Bowie, 1971), each of which squares
     the error.

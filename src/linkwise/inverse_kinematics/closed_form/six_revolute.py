@@ -106,7 +106,7 @@ def _wrist_inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
 
 @dataclass(frozen=True, eq=False)
 class ParallelAxesPlane:
-    """Joints i, i + 1, i + 2 of a chain, about axes along h, each one way round or the other.
+    """Joints i, i + 1, i + 2 of a chain, with axes parallel or antiparallel to h.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class ParallelAxesPlane:
 
     @classmethod
     def of(cls, chain: AxisChain, first: int) -> ParallelAxesPlane:
-        """Of three joints of a chain."""
+        """Build it from three joints of a chain."""
         h = chain.axes[first]
         p = [chain.points[first + k] - chain.points[first] for k in range(3)]
         flat = [v - h * float(h @ v) for v in p]
@@ -142,7 +142,7 @@ class ParallelAxesPlane:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """How near to the first axis the third can come, and how far from it (m)."""
+        """Least and greatest distance of the third axis from the first (m)."""
         a, b = float(np.linalg.norm(self.upper)), float(np.linalg.norm(self.fore))
         return abs(a - b), a + b
 
@@ -174,7 +174,7 @@ class ParallelAxesPlane:
         return branches
 
     def reachable(self, k: Array, y: Array, z: Array, free: Turn, size: float) -> Turn:
-        """The angle nearest to `free` for which Rot(k, angle)' y + z is neither too far from the first axis nor too near.
+        """Angle nearest to `free` for which Rot(k, angle)' y + z is within reach of the first axis.
 
         k is along h here, and y and z (3,) are seen in the same axes as k.
         """
@@ -329,5 +329,5 @@ def _across(k: Array, v: Array) -> Array:
 
 
 def _row(u: Array, k: Array, v: Array) -> list[Any]:
-    """What u . Rot(k, angle) v has with the cosine, and with the sine."""
+    """Coefficients of cosine and sine in u . Rot(k, angle) v."""
     return [inner(u, _across(k, v)), inner(u, cross(k, v))]

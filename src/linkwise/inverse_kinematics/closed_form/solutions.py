@@ -1,4 +1,4 @@
-"""All solutions of poses, as they are listed: an array for each pose, and whether it has others."""
+"""All solutions of poses as arrays, with flags of completeness."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from linkwise.spatial.validation import choice, numbers, vectors
 
 
 class Labels(Protocol):
-    """What names configurations."""
+    """Assigns names to configurations."""
 
     def of(self, q: npt.ArrayLike) -> dict[str, Any]:
         """Words by name for coordinates q (..., n)."""
 
 
-#: How distances between joint coordinates are measured; see `Solutions.nearest`.
+#: Metric of joint coordinates; see `Solutions.nearest`.
 Metric = npt.ArrayLike | str | Callable[[FloatArray], npt.ArrayLike] | None
 
 
@@ -56,16 +56,16 @@ UNPROVEN: dict[str, str] = {
     "rows": "there are more, the nearest are here: a graph of `torch.compile` has rows for those of a regular pose",
 }
 
-#: The cause of a pose for which roots tell too little, beside those of `linkwise.inverse_kinematics.closed_form.program`.
+#: Cause of a pose whose roots are inconclusive, besides those of `linkwise.inverse_kinematics.closed_form.program`.
 ROOTS = 32.0
 
-#: That of a pose with more solutions than rows.
+#: Cause of a pose with more solutions than rows.
 MORE = 64.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solutions:
-    """All joint coordinates that were found for poses: for each pose as many rows as it has solutions, the nearest first.
+    """Joint coordinates of all solutions: for each pose one row per solution, the nearest first.
 
     Of a single pose it is used like the array (k, n) of its solutions: length, index, iteration, `numpy.asarray`. Of a
     batch, iterating goes through the poses, in one row for a batch of any shape, and gives such an array each.
@@ -110,13 +110,13 @@ class Solutions:
     cause: npt.NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Note what is out of reach, where that is not known yet."""
+        """Derive the reachability flags if they are unknown."""
         if self.unreachable is None:
             settle(self, unreachable=np.asarray(self.complete & (self.count == 0)))
 
     @property
     def reason(self) -> npt.NDArray[np.str_]:
-        """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
+        """Reason why other solutions may exist, see `UNPROVEN`; ``"complete"`` where there are none."""
         complete = plain(self.complete)
         cause = np.zeros(complete.shape) if self.cause is None else self.cause
         words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
@@ -183,7 +183,7 @@ class Solutions:
         return np.array(q if self.count.ndim else q[: len(self)], dtype=dtype, copy=copy)
 
     def where(self, keep: npt.ArrayLike) -> Solutions:
-        """The solutions for which `keep` (..., K) is true, in the same order; `complete` says of all solutions what it said.
+        """Select solutions by `keep` (..., K), in the same order; `complete` still refers to all solutions.
 
         Examples
         --------

@@ -31,7 +31,7 @@ class Turn(NamedTuple):
     s: Any
 
     def back(self) -> Turn:
-        """The angle the other way."""
+        """Inverse rotation."""
         return Turn(self.c, -self.s)
 
     def opposite(self) -> Turn:
@@ -82,7 +82,7 @@ def align(k: Array, p: Array, q: Array, free: Turn, least: Any = 0.0) -> Turn:
 
 
 def linear(a: Any, b: Any, d: Any, free: Turn, *, size: Any = 1.0, gap: Any = None) -> tuple[Turn, Turn, Any]:
-    """Both angles with a cos + b sin = d, and how far d is out of reach.
+    """Both angles with a cos + b sin = d, and the excess of d over the reachable values.
 
     Parameters
     ----------
@@ -111,18 +111,18 @@ def linear(a: Any, b: Any, d: Any, free: Turn, *, size: Any = 1.0, gap: Any = No
 
 
 def component(k: Array, h: Array, p: Array, d: Any, free: Turn, *, size: Any = 1.0) -> tuple[Turn, Turn, Any]:
-    """Both angles with h . Rot(k, angle) p = d, subproblem 4, and how far d is out of reach."""
+    """Both angles with h . Rot(k, angle) p = d, subproblem 4, and the excess of d over the reachable values."""
     across = p - k * inner(k, p)
     return linear(inner(h, across), inner(h, cross(k, p)), d - inner(h, k) * inner(k, p), free, size=size)
 
 
 def length_between(k: Array, p: Array, q: Array, square: Any, free: Turn, *, size: Any = 1.0) -> tuple[Turn, Turn, Any]:
-    """Both angles with |Rot(k, angle) p - q|^2 = square, subproblem 3; the miss is one of half the squares (m^2)."""
+    """Both angles with |Rot(k, angle) p - q|^2 = square, subproblem 3; the miss is that of half the squares (m^2)."""
     return component(k, q, p, 0.5 * (inner(p, p) + inner(q, q) - square), free, size=size)
 
 
 def cone(k: Array, p: Array, h: Array, v: Array, free: Turn) -> tuple[Turn, Turn, Any]:
-    """Both angles with h . Rot(k, angle) p = h . v for unit vectors all, to rounding also where v comes near to h or -h.
+    """Both angles with h . Rot(k, angle) p = h . v for unit vectors, to rounding also for v near h or -h.
 
     What stands under the root is ((cos(a - b) - h.v) (h.v - cos(a + b)), a and b the angles from k to h and to p: each
     factor is taken from a difference of vectors, so that no digits are lost where a = b and v = h.
@@ -139,7 +139,7 @@ def cone(k: Array, p: Array, h: Array, v: Array, free: Turn) -> tuple[Turn, Turn
 
 
 def _settled(value: Any) -> Any:
-    """A constant with its rounding of zero taken off."""
+    """Replace a constant within rounding of zero by zero."""
     return 0.0 if isinstance(value, (float, np.floating)) and abs(float(value)) < 1e-15 else value
 
 
@@ -163,7 +163,7 @@ _collected: ContextVar[list[tuple[Any, float]] | None] = ContextVar("collected",
 
 @contextmanager
 def conditions() -> Iterator[list[tuple[Any, float]]]:
-    """Collect the conditions of what is solved inside: sizes, and the margins above which the unknown is determined.
+    """Collect conditions during a solution: sizes, and the margins above which the unknown is determined.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def conic_on_parabola(conic: Array) -> list[Any]:
 
 
 def quadratic(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
-    """Both roots of a s^2 + b s + c, without cancellation; the vertex twice where there are none, one twice if a is 0."""
+    """Both roots of a s^2 + b s + c, without cancellation; the vertex twice without real roots, one root twice if a is 0."""
     under = b * b - 4.0 * a * c
     reach = root(select(under, under, 0.0))
     far = -0.5 * (b + select(b, reach, -reach))
@@ -257,14 +257,14 @@ def over(x: Any, y: Any, spare: Any) -> Any:
 
 
 def _scaled(conic: Array) -> Array:
-    """The conic with elements of size one; what it has of the curve itself is taken off before, for it says nothing."""
+    """Normalize a conic to elements of size one; its part along the curve itself, which has no effect, is removed before."""
     size = sum(abs(value) for value in conic[np.triu_indices(3)])
     require(size, LEAST)
     return np.asarray(conic * (1.0 / select(size, size, 1.0)))
 
 
 def _lines(conic: Array, curve: FloatArray) -> tuple[Array, Array]:
-    """Two lines (3,) that hold the common points of two conics: the factors of ``conic - t curve``, t the lone root."""
+    """Two lines (3,) through the common points of two conics: the factors of ``conic - t curve``, t the lone root."""
     flat = float(np.linalg.det(curve))
     a2, a1, a0 = (
         -inner(conic.ravel(), _adjugate(curve).ravel()) / flat,
@@ -361,7 +361,7 @@ def _along_parabola(conic: Array, s: Any) -> Any:
 
 
 def _step(value: Any, slope: Any, bend: Any) -> Any:
-    """To the nearer zero of ``value + slope t + bend t^2 / 2``, or to its vertex: so that double roots are found too.
+    """Step to the nearer zero of ``value + slope t + bend t^2 / 2``, or to its vertex, so that double roots are found.
 
     Nowhere where that is far: from a point that is no root, steps may lead to one that is found already.
     """

@@ -48,11 +48,11 @@ class Functions(dict[str, Kernel]):
         return {name: kernel.ufunc for name, kernel in self.items()}
 
     def for_rows(self, count: int) -> dict[str, Any]:
-        """What to call for so many rows: the kernels, for one row the gufuncs."""
+        """Choose the callable for a number of rows: the kernels, for one row the gufuncs."""
         return self if count > 1 else self.ufuncs
 
 
 def iteration(module: str, step: Any, p: int, n: int, a: int, name: str) -> Descent:
-    """A step of a module in a compiled loop: of parameters (p,), a state (n,) and what is kept beside it (a,)."""
+    """Compile a step of a module as a loop over parameters (p,), a state (n,) and auxiliary values (a,)."""
     inputs = {"parameters": (p,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (a,)}
     return Descent(IterationProgram(kept_tape(module, step, name, inputs, {"q": (n,), "aux": (a,), "status": ()})))

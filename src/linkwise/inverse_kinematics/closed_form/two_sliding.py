@@ -69,7 +69,7 @@ class _FourBar(NamedTuple):
 
 
 def _places(slides: Slides) -> tuple[int, ...]:
-    """Where a, b and c are in a loop that begins with the hidden joint."""
+    """Positions of a, b and c in a loop that begins with the hidden joint."""
     return tuple(k for k in range(1, 6) if not slides[k])
 
 
@@ -100,7 +100,7 @@ def _four_bar(loop: Array, circle: Array, slides: Slides, sign: float | None) ->
 
 
 def _gap(loop: Array, circle: Array, turns: Any, slides: Slides) -> tuple[Array, Array, Array]:
-    """What the shifts must close (3,), and their directions."""
+    """Displacement (3,) that the sliding joints must give, and their directions."""
     first, middle, last = _places(slides)
     at = {0: circle, first: turns[0], last: turns[2]}
     rotation, place, directions = np.eye(3, dtype=object), np.zeros(3, dtype=object), {}
@@ -154,7 +154,7 @@ def sliding_joints(loop: Array, circle: Array, slides: Slides) -> Array:
 
 @cache
 def kernels(slides: Slides) -> Functions:
-    """`norm` and `sliding_joints` for what slides, compiled."""
+    """Return the compiled `norm` and `sliding_joints` for the given sliding joints."""
     inputs: dict[str, Any] = {"loop": (6, 3, 4), "circle": (2,)}
     functions = {
         "norm": (partial(norm, slides=slides), inputs, {"value": (), "denominator": ()}),
@@ -164,7 +164,7 @@ def kernels(slides: Slides) -> Functions:
 
 
 class SlidingFormulation(NamedTuple):
-    """Which joint is hidden (0 to 5), by what power of the denominator it is a polynomial, and what slides."""
+    """Choice of the hidden joint (0 to 5), the power of its denominator, and the sliding joints."""
 
     hidden: int
     power: int
@@ -186,11 +186,11 @@ class SlidingFormulation(NamedTuple):
             return np.asarray(value * denominator**self.power)
 
     def hidden_angles(self, q: FloatArray) -> FloatArray:
-        """Where joints (M, 6) are on the circle."""
+        """Angles on the circle of joints (M, 6)."""
         return q[:, self.hidden]
 
     def polynomials(self) -> Functions:
-        """What makes roots of samples."""
+        """Compiled functions that compute roots from samples."""
         return quartic.kernels()
 
     def solve(self, placements: FloatArray) -> Answers:

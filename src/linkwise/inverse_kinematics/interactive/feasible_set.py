@@ -27,13 +27,13 @@ from linkwise.spatial.scalar import Array, FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
-#: How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it.
+#: Step of difference quotients for the curvature: truncation grows with its square, rounding with its inverse.
 ASIDE = 3e-4
 
-#: Singular values of the closure Jacobian below this share of the greatest count as zero.
+#: Relative threshold of zero singular values of the closure Jacobian.
 RANK = 1e-8
 
-#: Corrections that close the loops again after a step, at most, and what may be left then without another.
+#: Greatest number of corrections that close the loops after a step, and the error below which they end.
 ROUNDS, SOUND = 30, 1e-14
 
 #: By so much, rad, an axis may lean beyond its cone.
@@ -61,7 +61,7 @@ class FeasibleMotions:
 
 
 class FeasibleSet:
-    """The positions that a mechanism may take, and the ways between them that are near.
+    """The feasible positions of a mechanism, and small motions among them.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class FeasibleSet:
 
     @cached_property
     def _lean(self) -> Kernel:
-        """From q (nq,) to how far the axes lean beyond their cones (c,), rad, and how that changes with motions (c, nv)."""
+        """Build the function of q (nq,) for the excess of axes over their cones (c,), rad, and its derivative (c, nv)."""
 
         def excess(q: Array) -> Array:
             return np.array([at.joint.excess(q[at.q], at.most) for at in self.cones], dtype=object)
@@ -141,7 +141,7 @@ class FeasibleSet:
         return FeasibleMotions(basis, back)
 
     def held(self, q: FloatArray, tangent: FeasibleMotions, resting: npt.NDArray[np.intp]) -> FeasibleMotions:
-        """Those of the motions at q during which some limits are kept, given by their rows of `room`."""
+        """Restrict the motions at q to those that keep some limits, given by their rows of `room`."""
         ends = 2 * len(self._limited)
         joints = np.unique(self._limited[resting[resting < ends] % max(1, len(self._limited))])
         return self._without(q, tangent, joints, resting[resting >= ends] - ends)
@@ -149,7 +149,7 @@ class FeasibleSet:
     def _without(
         self, q: FloatArray, tangent: FeasibleMotions, joints: npt.NDArray[np.intp], leaning: npt.NDArray[np.intp]
     ) -> FeasibleMotions:
-        """Those of the motions at q during which joints (of the n) rest, and axes stay on their cones."""
+        """Restrict the motions at q to those that lock joints (of the n) and keep axes on their cones."""
         places = self.first + joints
         cones = self._lean(q)[1][leaning] * self.units if leaning.size else self._eye[:0]
         rows = np.concatenate([tangent.basis[places], cones @ tangent.basis])
@@ -174,7 +174,7 @@ class FeasibleSet:
         return positions
 
     def moved(self, q: FloatArray, tangent: FeasibleMotions, step: FloatArray) -> FloatArray | None:
-        """The position (nq,) after a step (m,), loops closed, within the limits; None where there is none near by."""
+        """Position (nq,) after a step (m,), loops closed, within the limits; None if there is none nearby."""
         trial = self.stepped(q, (tangent.basis @ step) * self.units)
         trial = self._clipped(self._on_cones(trial[None], tangent)[0])
         if self.task is None:
@@ -207,7 +207,7 @@ class FeasibleSet:
         return q
 
     def _outside(self, q: FloatArray) -> tuple[Mask, Mask]:
-        """Which joints (n,), and which axes that have cones (c,), are beyond their limits at q (nq,)."""
+        """Mark joints (n,), and axes with cones (c,), beyond their limits at q (nq,)."""
         joints = q[self.base :]
         leaning = np.array([at.joint.excess(q[at.q], at.most) > BEYOND for at in self.cones], dtype=bool)
         return (joints < self.low) | (joints > self.high), leaning
@@ -238,7 +238,7 @@ class FeasibleSet:
         return np.asarray(closed_near(self.task, position[None])[0][0])
 
     def open_by(self, q: FloatArray) -> float:
-        """How far the loops are open at q (nq,), in longest offsets and rad; 0 where there are none."""
+        """Closure error of the loops at q (nq,), relative to the longest offset and rad; 0 without loops."""
         return 0.0 if self.task is None else float(self.task.error(q))
 
     def room(self, q: FloatArray, tangent: FeasibleMotions) -> tuple[FloatArray, FloatArray]:
@@ -264,7 +264,7 @@ class FeasibleSet:
         return hessian / ASIDE**2
 
     def at_limits(self, q: FloatArray, near: float) -> list[str]:
-        """Names of the joints that may move and stand within so little, rad or m, of a limit."""
+        """Names of the movable joints within a distance, rad or m, of a limit."""
         joints = q[self.base :]
         at = ((joints - self.low <= near) | (self.high - joints <= near)) & self.moving[self.first :]
         leaning = [cone.name for cone in self.cones if cone.joint.excess(q[cone.q], cone.most) >= -near]
@@ -287,20 +287,20 @@ def _offsets(count: int) -> FloatArray:
     return both
 
 
-#: How far from a singular position another one is looked for, rad or longest offsets, and how often.
+#: Distance of trial positions from a singular one, rad or longest offsets, and their number.
 SIDESTEP, TRIES = 0.02, 16
 
-#: Of closing the loops there again, at most.
+#: Greatest number of steps that close the loops there.
 STEPS = 30
 
-#: The least singular value that counts, as a part of what it is elsewhere: below the first a position is as good as
-#: singular, above the second it is well away.
+#: Least significant singular value, relative to its usual value: below the first a position counts as singular, above the
+#: second as regular.
 SINGULAR, REGULAR = 1e-3, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class LoopStart:
-    """What loops make of a mechanism.
+    """Properties of the closed loops of a mechanism.
 
     Attributes
     ----------
@@ -326,7 +326,7 @@ class LoopStart:
     least: float
 
     def regular(self, q: FloatArray) -> FloatArray:
-        """The position (nq,) itself, or where loops could go on in several ways from it, the nearest of some beside it.
+        """Return the position (nq,), or near a bifurcation of the loops the nearest regular one among some tried.
 
         Where the joints of a loop lie in one line, say, what is allowed to first order is more than what is allowed. The
         same is returned for the same position.
@@ -344,13 +344,13 @@ class LoopStart:
         return np.asarray(closed[good[int(np.argmin(apart))]])
 
     def _share(self, jac: FloatArray) -> FloatArray:
-        """The least singular value that counts (...,), as a part of the greatest, of closure Jacobians (..., K, n)."""
+        """Ratio (...,) of the least significant to the greatest singular value of closure Jacobians (..., K, n)."""
         values = np.linalg.svd(jac, compute_uv=False)
         return np.asarray(values[..., self.rank - 1] / np.maximum(values[..., 0], RANK))
 
 
 def loop_start(mechanism: Tree) -> LoopStart:
-    """Return what loops make of a mechanism; found once."""
+    """Return the loop properties of a mechanism, cached."""
     return mechanism.memo("interactive", "loop start", lambda: _find_start(mechanism))
 
 

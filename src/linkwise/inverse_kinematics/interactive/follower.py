@@ -48,7 +48,7 @@ class PoseAim(Aim):
     size: float
 
     def values(self, q: FloatArray) -> FloatArray:
-        """How far positions (k, nq) are from the pose (k,)."""
+        """Cost (k,) of positions (k, nq)."""
         gap = self.pose(q)[..., :3, :] - self.target[:3]
         apart, turned = gap[..., 3], gap[..., :3]
         far = np.einsum("...i,...i->...", apart, apart) / (2.0 * self.size**2)
@@ -90,7 +90,7 @@ class CoordinateAim(Aim):
     unit: float
 
     def values(self, q: FloatArray) -> FloatArray:
-        """How far positions (k, nq) are from it (k,)."""
+        """Cost (k,) of positions (k, nq)."""
         return np.asarray(0.5 * ((q[..., self.index] - self.target) / self.unit) ** 2)
 
     def slope(self, q: FloatArray) -> FloatArray:
@@ -101,7 +101,7 @@ class CoordinateAim(Aim):
 
 
 class DragSolution(LinkageSolution):
-    """Where a mechanism has gone after its target. All numbers come from a separate forward pass at `q`.
+    """Result of a target motion; all numbers come from a separate forward pass at `q`.
 
     Attributes
     ----------
@@ -149,11 +149,11 @@ class DragSolution(LinkageSolution):
         return self.reason or "the target is reached"
 
 
-#: Up to this distance, m, and angle, rad, a target counts as reached; what can be reached is so to rounding.
+#: Distance, m, and angle, rad, within which a target counts as reached; reachable ones are reached to rounding.
 REACHED = 1e-6
 
-#: What 1 rad of rotation counts beside the size of the mechanism, first, and at last, when the position alone is brought to
-#: where it can be; and the steps of each, at most.
+#: Weight of 1 rad of rotation relative to the size of the mechanism in the first phase, and in the last, for the position
+#: alone; and the greatest number of steps of each.
 WEIGHTS, ROUNDS = (0.05, 0.0), (20, 8)
 
 #: Steps of a coordinate in a loop, at most.
@@ -165,12 +165,12 @@ DONE = 1e-26
 #: A joint nearer to its limit, rad or m, counts as at it.
 ROUNDING = 1e-9
 
-#: How far loops may be open in an answer, m.
+#: Tolerance of closed loops in a result, m.
 CLOSED_M = 1e-9
 
 
 class TargetFollower:
-    """Follows a target with one frame of a mechanism, from where it stands, on the branch on which it stands.
+    """Follows a target with one frame of a mechanism, from its current position, on the current branch.
 
     What it needs is compiled when it is made. Each call goes from the configuration given down to the nearest place that
     fits best: the position first, then of the rotation what is left to do. It moves in steps of at most 0.3 rad, each of
@@ -239,7 +239,7 @@ class TargetFollower:
         return self._loops.q.copy()
 
     def follow(self, T_target: npt.ArrayLike, q: npt.ArrayLike, *, rotation: bool = True) -> DragSolution:
-        """Bring the frame to a pose, or as near as it goes from q: in position first, in rotation with what is left.
+        """Bring the frame to a pose, or as near as possible from q: position first, then rotation by the remaining freedom.
 
         Parameters
         ----------
@@ -374,7 +374,7 @@ class TargetFollower:
         return self._result(q, reached, (far, turned, left), why, taken, settled or reached)
 
     def _why_not(self, q: FloatArray, near: bool, far: float, turned: float, settled: bool) -> str:
-        """Why a pose is not reached."""
+        """Reason why a pose is not reached."""
         if not settled:
             return f"on its way: {_apart(far, turned)} are left"
         message = (
@@ -421,7 +421,7 @@ class TargetFollower:
     # ── what is given ─────────────────────────────────────────────────────────────────────────────
 
     def _given(self, q: npt.ArrayLike) -> FloatArray:
-        """Where it stands, within the limits and with loops closed."""
+        """Start position within the limits and with loops closed."""
         position = shaped("q", q, self.mechanism.nq)
         for at in self.mechanism.manifold_joints:
             if not position[at.quaternion].any():
@@ -441,7 +441,7 @@ class TargetFollower:
 
 
 def _movable(mechanism: Tree, on_path: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Along which velocities (nv,) a frame is brought to its target, by the links on the way to it."""
+    """Mask of velocities (nv,) by which a frame follows its target, by the links of its path."""
     moving, first = np.zeros(mechanism.nv, dtype=bool), mechanism.nv - mechanism.n
     for k in on_path:
         start = first + mechanism.coordinates[k]
@@ -460,7 +460,7 @@ def _between(first: FloatArray, other: FloatArray) -> tuple[float, float]:
 
 
 def _apart(far: float, turned: float) -> str:
-    """Write a distance and an angle, the latter where there is one."""
+    """Format a distance and an angle, the latter unless it is negligible."""
     return f"{far:.3g} m" if turned <= REACHED else f"{far:.3g} m and {np.degrees(turned):.3g} deg"
 
 
@@ -471,7 +471,7 @@ def angle_between(first: FloatArray, other: FloatArray) -> float:
 
 
 def _pose_given(T_target: npt.ArrayLike) -> FloatArray:
-    """A pose (4, 4) whose rotation is one to rounding."""
+    """Validate a pose (4, 4) and orthonormalize its rotation."""
     pose = shaped("T_target", T_target, 4, 4)
     left, values, right = np.linalg.svd(pose[:3, :3])
     if not (np.abs(values - 1.0) <= 1e-3).all() or np.linalg.det(left @ right) < 0.0:

@@ -1,4 +1,4 @@
-"""Velocity and acceleration solving: the motion of a frame in, that of the joints out, and what became of it."""
+"""Velocity and acceleration solving: from the motion of a frame to that of the joints, with diagnostics."""
 
 from linkwise.inverse_kinematics.velocity.joint_velocities import joint_accelerations as joint_accelerations
 from linkwise.inverse_kinematics.velocity.joint_velocities import joint_velocities as joint_velocities

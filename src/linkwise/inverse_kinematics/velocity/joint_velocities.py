@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
 
 
-#: What is solved for, by the order of a task.
+#: Rates by the order of a task.
 RATES = ("velocities", "accelerations")
 
-#: What stands for no bound where derivatives are taken: nothing comes near, and times zero it is zero.
+#: Finite substitute for no bound in derivatives: it is never reached, and times zero it is zero.
 ENDLESS = 1e100
 
-#: Squares of singular values that differ by less, as a share of the greatest, are equal.
+#: Squared singular values that differ by less, relative to the greatest, count as equal.
 TIE = 1e-9
 
-#: Weight of the motion that the frame does not feel, beside that of the frame: small, for it comes second.
+#: Weight of the internal motion relative to that of the frame: small, as it has second priority.
 BESIDE = 1e-7
 
-#: What the library takes for no bound.
+#: The library's value of no bound.
 INFINITE = 1e30
 
 #: The unit of the program, as a share of the rates that there would be without bounds, at least.
@@ -109,7 +109,7 @@ def nearest_in_box(
 
 
 def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """How large the answer will be, roughly, so that tolerances are shares of it: a power of two, which rounds nothing."""
+    """Scale of the solution, a power of two (exact in rounding), so that tolerances are relative."""
     most = max(float(np.abs(np.clip(free, low, high)).max()), LEAST * float(np.abs(free).max()))
     return float(2.0 ** np.ceil(np.log2(most))) if most else 1.0
 
@@ -117,7 +117,7 @@ def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
 def _solved(
     hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray, basis: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The least in the box, and for each bound that holds whether it is the low (-1) or the high (1) one."""
+    """Minimize a quadratic function in a box; return also the active bounds: low (-1) or high (1)."""
     daqp = quadratic_programs("limits='qp'")
     n = len(linear)
     fixed = low == high
@@ -148,7 +148,7 @@ def _polished_along(
     low: FloatArray,
     high: FloatArray,
 ) -> FloatArray:
-    """As `_polished`, where the bounds are those of the basis times the point."""
+    """As `_polished`, if the bounds are those of the basis times the point."""
     rows = basis[held != 0]
     inverse = np.linalg.pinv(rows, rcond=ROUNDING)
     edge = np.where(held < 0, low, high)[held != 0]
@@ -173,7 +173,7 @@ def _polished(
     low: FloatArray,
     high: FloatArray,
 ) -> FloatArray:
-    """The same with the bounds that hold made exact, where that still is the best.
+    """Recompute the solution with its active bounds exact, where it is still optimal.
 
     What the weight of the null space blurred goes with it.
     """
@@ -224,7 +224,7 @@ def solved(
 
 
 def _solved_rates(task: VelocityTask, limits: str | None, *values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rates, what they give, and `DIAGNOSTICS`, for states, what is asked, what is wanted beside, and the bounds."""
+    """Rates, their twists and `DIAGNOSTICS`, for states, targets, secondary rates and bounds."""
     *states, wanted, secondary, low, high = values
     ends = (low, high) if limits == "scale" else task.endless
     results = task.solve(*states, wanted, task.shares, secondary, *ends, task.filter)
@@ -349,7 +349,7 @@ def _nearest_closed(
 
 
 def _bias(task: VelocityTask, states: list[FloatArray]) -> FloatArray:
-    """What the frame's acceleration is without joint accelerations; zero for speeds."""
+    """Acceleration of the frame at zero joint accelerations; zero for velocities."""
     if task.order == 1:
         return np.zeros(6)
     rate = kernel_of(task.mechanism, "jacobian_dot", None, {"link": task.link, "frame": task.frame})(states[0], states[1])
@@ -357,7 +357,7 @@ def _bias(task: VelocityTask, states: list[FloatArray]) -> FloatArray:
 
 
 def velocity_rows(mechanism: Tree, *, limits: str | None, **_: Any) -> dict[str, GraphOutput]:
-    """What a solution has in graphs of `torch.compile`."""
+    """Output declarations of a solution in graphs of `torch.compile`."""
     n, six, flag = (mechanism.nv,), (6,), GraphOutput(kind="bool")
     rows = {"rates": n, "achieved": six, "diagnostics": (len(DIAGNOSTICS),), "low": n, "high": n}
     return {name: GraphOutput(shape) for name, shape in rows.items()} | {"exact": flag, "saturated": GraphOutput(n, "bool")}
@@ -404,7 +404,7 @@ def joint_velocities(
     weights: npt.ArrayLike | None = None,
     length: float | None = None,
 ) -> VelocitySolution:
-    """Joint speeds that move a frame with a twist, or come nearest to it, with what became of it.
+    """Joint velocities that give a frame a twist, or come nearest to it, with diagnostics.
 
     Away from singular positions they are exact. Near one only the direction that is being lost is damped; all others stay
     exact, and what is missing is reported. Bounds are kept, by slowing the whole motion or by a quadratic program.
@@ -505,7 +505,7 @@ def velocity_step(
     weights: npt.ArrayLike | None = None,
     length: float | None = None,
 ) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]:
-    """Make a function of q and twist that computes what `joint_velocities` does, without looking at its arguments.
+    """Build a function of q and twist equal to `joint_velocities` without checks of its arguments.
 
     Parameters
     ----------

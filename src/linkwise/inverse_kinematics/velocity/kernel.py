@@ -32,7 +32,7 @@ from linkwise.spatial.linear import orthogonal_rows
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, greatest, least, root, select
 
-#: A singular value below this share of the greatest is rounding: zero.
+#: Singular values below this share of the greatest count as zero.
 RANK = 1e-12
 
 
@@ -88,29 +88,29 @@ class FilteredInverse:
             return factors.turned_back(np.array([select(kept, 0.0, part) for kept, part in parts], dtype=object))
         inverses = [_inverse(kept, square) for kept, square in zip(self.kept, factors.squares, strict=True)]
         left = np.array(vector, dtype=object)
-        for _ in range(2):  # the second time takes what rounding left along short rows
+        for _ in range(2):  # the second pass removes rounding errors along short rows
             for row, inverse in zip(factors.rows, inverses, strict=True):
                 left = left - row * ((row @ left) * inverse)
         return left
 
 
 def _inverse(there: Any, square: Any) -> Any:
-    """One over a square where there is one, else 0; nothing is divided by zero."""
+    """Inverse of a square where `there` is positive, else 0, without division by zero."""
     return select(there, 1.0 / select(there, square, 1.0), 0.0)
 
 
 def _length(square: Any) -> Any:
-    """The root of a square, whose derivative is zero where it is; nothing is divided by zero, and NaN stays."""
+    """Square root with derivative zero at zero, without division by zero; NaN is preserved."""
     return select(square, root(select(square, square, 1.0)), square)
 
 
 def _descending(values: Sequence[Any], count: int) -> list[Any]:
-    """Some scalars from the greatest to the one of rank ``count``; what lies between may be missing."""
+    """Scalars of which the first is the greatest and the last that of rank ``count``; those between may be missing."""
     left, sorted_values = list(values), []
     if count == len(left):
         return [reduce(greatest, left), reduce(least, left)]
     for _ in range(count):
-        for k in range(len(left) - 1, 0, -1):  # the greatest comes to the front
+        for k in range(len(left) - 1, 0, -1):  # the greatest moves to the front
             left[k - 1], left[k] = greatest(left[k - 1], left[k]), least(left[k - 1], left[k])
         sorted_values.append(left.pop(0))
     return sorted_values
@@ -144,13 +144,13 @@ def _seen(turn: Array, motion: Array, point: Array) -> Array:
     return np.concatenate([turn @ (motion[:3] + cross(motion[3:], point)), turn @ motion[3:]])
 
 
-#: What the third output of the kernels has, in its order.
+#: Elements of the kernels' third output, in order.
 DIAGNOSTICS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
 
 
 @dataclass(frozen=True)
 class TaskRows:
-    """The components that count, what metres are divided by, and how many of them joints give independently."""
+    """The selected components, the length that scales metres, and the number that joints can give independently."""
 
     which: tuple[int, ...]
     length: float
@@ -162,13 +162,13 @@ class TaskRows:
         return list(self.which)
 
     def scaled(self, values: Array) -> Array:
-        """What counts of six rows, comparable."""
+        """Select the components of six rows, in comparable units."""
         picked = values[self.counted]
         unit = np.array([1.0 / self.length if row < 3 else 1.0 for row in self.which])
         return np.asarray(picked * unit.reshape(-1, *[1] * (picked.ndim - 1)))
 
     def lengths(self, six: Array) -> tuple[Any, Any]:
-        """The lengths of the linear and of the angular part, over what counts."""
+        """Norms of the linear and of the angular part of the selected components."""
         linear = sum((six[row] * six[row] for row in self.which if row < 3), 0.0)
         return _length(linear), _length(sum((six[row] * six[row] for row in self.which if row >= 3), 0.0))
 
@@ -260,7 +260,7 @@ def _state_shapes(mechanism: Tree, names: Sequence[str]) -> dict[str, tuple[int,
 
 
 def kept(mechanism: Tree, key: tuple[Any, ...], tape: Callable[[], Any]) -> Kernel:
-    """A kernel that is traced and compiled when it is first asked for, and stays with the mechanism."""
+    """Trace and compile a kernel on first use; cache it in the mechanism."""
     return mechanism.memo("velocity", key, lambda: Kernel(tape()))
 
 
@@ -276,7 +276,7 @@ def _solved(
     high: Array,
     settings: Array,
 ) -> tuple[Array, Array, Array]:
-    """Rates x with J x + bias = wanted, as far as that goes: x0 + scale * x1 + secondary_scale * x2, within the bounds."""
+    """Rates x with J x + bias = wanted as far as possible: x0 + scale * x1 + secondary_scale * x2, within the bounds."""
     n = len(shares)
     moving = [j for j in range(n) if any(not isinstance(part, float) or part for part in jac[rows.counted, j])]
     moving_shares = shares[moving]
@@ -301,7 +301,7 @@ def _solved(
 
 
 def _among(places: list[int], values: Array, others: Array) -> Array:
-    """All joints' values (n,), some of them replaced."""
+    """Values of all joints (n,), some of them replaced."""
     rows = np.array(others, dtype=object)
     rows[places] = values
     return rows
@@ -316,7 +316,7 @@ def _outside(x: Array, low: Array, high: Array) -> Any:
 
 
 def _room(start: Array, motion: Array, low: Array, high: Array) -> Any:
-    """The greatest share of a way, 0 to 1, that leads from a start to nowhere outside the bounds."""
+    """Greatest share, 0 to 1, of a motion from a start that stays within the bounds."""
     share: Any = 1.0
     for x, step, fewest, most in zip(start, motion, low, high, strict=True):
         moves = abs(step)

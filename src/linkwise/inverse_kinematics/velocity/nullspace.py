@@ -1,4 +1,4 @@
-"""Joint speeds worth taking beside the motion of the frame: to the middle of the ranges, away from singular positions."""
+"""Secondary joint velocities: towards the middle of the ranges, away from singular positions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
 def manipulability_gradient(
     mechanism: Tree, q: npt.ArrayLike, *, link: int | str = "tool", mask: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """How the manipulability changes with each velocity (..., nv), exact; 0 where it is zero itself and has no derivative.
+    """Derivative of the manipulability by each velocity (..., nv), exact; 0 where the manipulability itself is zero.
 
     The manipulability is the product of the singular values of the Jacobian's rows that count, linear ones divided by the
     characteristic length. Times a gain, for ``secondary=`` of `joint_velocities` (T. Yoshikawa, "Manipulability of robotic

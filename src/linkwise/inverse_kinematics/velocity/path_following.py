@@ -20,7 +20,7 @@ from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
-#: Below this share of its speed the motion has come to a stand.
+#: Below this share of its velocity the motion has stopped.
 CREEPING = 1e-6
 
 #: Steps at most.
@@ -39,7 +39,7 @@ class Path(Protocol):
 
 
 class PathSolution(Solution):
-    """The motion of joints that follow a path, and how well they do.
+    """Joint motion along a path, with its errors.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ def follow(
 
 
 class _Following:
-    """What stays the same over the steps."""
+    """Constants of the steps."""
 
     def __init__(
         self, task: VelocityTask, path: Path, dt: float, gain: float, qd_max: Any, secondary: Any, tol: float
@@ -177,7 +177,7 @@ class _Following:
         self.most = max(float(self.size(path.at(path.t)[1]).max()), gain * tol / min(1.0, task.length))
 
     def size(self, twist: FloatArray) -> FloatArray:
-        """How fast twists (..., 6) are in what counts, rad/s, metres being angles over the characteristic length."""
+        """Magnitude of twists (..., 6) in the selected components, rad/s, lengths divided by the characteristic length."""
         return np.asarray(np.linalg.norm(twist * self.counts, axis=-1))
 
     def run(self, q: FloatArray) -> PathSolution:
@@ -214,7 +214,7 @@ class _Following:
         return np.asarray(closed_near(closing(self.task.mechanism), q[None])[0][0])
 
     def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
-        """Joint speeds and `DIAGNOSTICS` for an instant of the path, by what is missing to it."""
+        """Joint velocities and `DIAGNOSTICS` for an instant of the path, by its remaining error."""
         task = self.task
         wanted, twist, _ = self.path.at(at)
         reached = kernel_of(task.mechanism, "forward_kinematics", None, {"link": task.link})(q)

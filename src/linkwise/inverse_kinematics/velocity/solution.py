@@ -1,4 +1,4 @@
-"""What velocity solving answers: joint rates, what they give, and what keeps them from giving all that was asked."""
+"""Result of velocity solving: joint rates, the achieved twist, and the reasons of deviations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = 0.05
 
 
 def explained(solution: VelocitySolution, place: tuple[int, ...]) -> str:
-    """What became of one element, a sentence a line."""
+    """Explain the result of one element, a sentence a line."""
     reason = str(element(solution.reason, place))
     lines = [f"{reason}: {REASONS[reason]}."]
     if float(element(solution.damping, place)) > 0.0:
@@ -42,7 +42,7 @@ def explained(solution: VelocitySolution, place: tuple[int, ...]) -> str:
 
 
 def _damped(solution: VelocitySolution, place: tuple[int, ...], missed: bool) -> str:
-    """How singular the position is, and which motion of the frame is being lost."""
+    """Describe how singular the position is, and which motion of the frame is damped."""
     region, constant = solution.task.filter
     least = _number(float(element(solution.singular_value, place)))
     treatment = f"damped below {region:g}" if region else f"and all are damped by {constant:g}"
@@ -60,7 +60,7 @@ def _damped(solution: VelocitySolution, place: tuple[int, ...], missed: bool) ->
 
 
 def _rank(solution: VelocitySolution, place: tuple[int, ...]) -> str:
-    """How many of the components asked for the joints can give."""
+    """Describe how many of the selected components the joints can give."""
     values = np.linalg.svd(_matrix(solution, place), compute_uv=False)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
     return f"Of the {len(solution.task.rows)} components that count the joints give {rank} independently."
@@ -83,22 +83,22 @@ def _held(solution: VelocitySolution, place: tuple[int, ...]) -> str:
 
 
 def _number(value: float, size: float = 1.0) -> str:
-    """A few digits; what is rounding beside a size is zero."""
+    """Format four digits; values within rounding relative to a size become zero."""
     return f"{0.0 if abs(value) < 1e-12 * size else value:.4g}"
 
 
-#: What each reason of a `VelocitySolution` means.
+#: Meanings of the reasons of a `VelocitySolution`.
 VELOCITY_REASONS = {word: REASONS[word] for word in ("met", "slowed", "stopped", "bounded", "damped", "lacking")}
 
-#: A residual above this share of what was asked for is one.
+#: Tolerance of the residual, relative to the target.
 TOL = 1e-9
 
-#: What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring.
+#: Rounding, relative to the cancelling terms: of a secondary motion, of the acceleration by velocities.
 ROUNDING = 1e-12
 
 
 class VelocitySolution(Solution):
-    """Joint speeds or accelerations for a frame, one or a batch, with what a forward pass says of them.
+    """Joint velocities or accelerations for a frame, one or a batch, with the twist from a forward pass.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class VelocitySolution(Solution):
 
     @property
     def qd(self) -> FloatArray:
-        """Joint speeds (..., n), rad/s or m/s."""
+        """Joint velocities (..., n), rad/s or m/s."""
         return self._of(1, "qd")
 
     @property
@@ -149,7 +149,7 @@ class VelocitySolution(Solution):
 
     @property
     def scale(self) -> Any:
-        """Share (...) of what was asked for that the bounds leave: 1 is all. Always 1 with ``limits="qp"`` or None."""
+        """Fraction (...) of the target that the bounds permit: 1 is all. Always 1 with ``limits="qp"`` or None."""
         return self._diagnostic("scale")
 
     @property
@@ -159,7 +159,7 @@ class VelocitySolution(Solution):
 
     @property
     def damping(self) -> Any:
-        """The greatest damping of a singular value (...); 0 where there is none, and the answer is undistorted."""
+        """Greatest damping of a singular value (...); 0 if there is none, and the solution is exact."""
         return self._diagnostic("damping")
 
     @property
@@ -169,7 +169,7 @@ class VelocitySolution(Solution):
 
     @property
     def linear_residual(self) -> Any:
-        """What is given less `scale` times what was asked for (...), m/s or m/s2, over the components that count."""
+        """Achieved minus `scale` times target velocity (...), m/s or m/s2, over the selected components."""
         return self._diagnostic("linear_residual")
 
     @property
@@ -179,7 +179,7 @@ class VelocitySolution(Solution):
 
     @cached_property
     def saturated(self) -> npt.NDArray[np.bool_]:
-        """Which rates (..., n) stand at a bound."""
+        """Mask of rates (..., n) at a bound."""
         module, size = self._module, abs(self.rates)
         scale, low, high = (_array(module, x) for x in (self.task.rate_scale, self.low, self.high))
         near = TOL * size + ROUNDING * module.amax(size * scale, axis=-1, keepdims=True) / scale
@@ -192,7 +192,7 @@ class VelocitySolution(Solution):
 
     @cached_property
     def exact(self) -> Any:
-        """Whether (...) the frame does what was asked, at the speed asked."""
+        """True (...) if the frame has the target velocity."""
         return _plain(~self._missed & (self.diagnostics[..., DIAGNOSTICS.index("scale")] >= 1.0))
 
     @property
@@ -221,7 +221,7 @@ class VelocitySolution(Solution):
         return _plain(np.where(missed, far, near))
 
     def explain(self, index: int | Sequence[int] | None = None) -> str:
-        """Say in words what became of one of them; of the only one, where there is no batch.
+        """Explain the result of one element in words; of the only one without a batch.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class VelocitySolution(Solution):
 
     @cached_property
     def _missed(self) -> Any:
-        """Where the residual is more than rounding."""
+        """True where the residual exceeds rounding."""
         module, length = self._module, self.task.length
         counts, scale, wanted, secondary = (
             _array(module, x)

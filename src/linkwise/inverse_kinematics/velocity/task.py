@@ -1,4 +1,4 @@
-"""What joint rates are solved for: which frame and components, how joints are weighed, what is damped."""
+"""The task of velocity solving: frame and components, joint weights, damping."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, rows_of
 
-#: Singular values below this share of the greatest count as zero where the rank is counted.
+#: Relative threshold of zero singular values in the rank.
 RANK = 1e-9
 
 #: The same of the closure Jacobian.
@@ -37,7 +37,7 @@ SINGULAR = 1e-8
 def usual_rank(
     mechanism: Tree, link: int | str, rows: tuple[int, ...], length: float, moving: tuple[bool, ...] | None = None
 ) -> int:
-    """How many of the components the joints, or some of them, give independently, but for singular positions.
+    """Number of components that the joints, or some of them, give independently, apart from singular positions.
 
     Examples
     --------
@@ -56,7 +56,8 @@ def usual_rank(
     return mechanism.memo("rank", (link, rows, length, moving), find)
 
 
-#: Singular values below this are damped unless stated otherwise. No joint then takes more than 50 times the frame's speed.
+#: Default threshold of damping: smaller singular values are damped. No joint then needs more than 50 times the frame's
+#: velocity.
 REGION = 0.02
 
 LIMITS = ("scale", "qp")
@@ -67,7 +68,7 @@ KEPT = 64
 
 @dataclass(frozen=True, eq=False)
 class VelocityTask:
-    """One way of solving for joint rates, checked and compiled; it is kept with the mechanism.
+    """One task of solving for joint rates, validated and compiled; it is cached in the mechanism.
 
     Attributes
     ----------
@@ -107,7 +108,7 @@ class VelocityTask:
 
     @cached_property
     def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
-        """What `linkwise.inverse_kinematics.velocity.kernel.rate_kernel` makes, the quicker for one configuration."""
+        """Solver of `linkwise.inverse_kinematics.velocity.kernel.rate_kernel`, the faster one for one configuration."""
         whole = self.kernel()
         return whole.entry(whole) or whole
 
@@ -123,7 +124,7 @@ class VelocityTask:
 
     @cached_property
     def qd_max(self) -> FloatArray:
-        """The greatest speeds (n,) of the mechanism."""
+        """Velocity limits (n,) of the mechanism."""
         return self.mechanism.for_velocities(self.mechanism.qd_max, np.inf)
 
     @cached_property
@@ -133,7 +134,7 @@ class VelocityTask:
 
     @cached_property
     def qdd_max(self) -> FloatArray:
-        """The greatest accelerations (n,) of the mechanism."""
+        """Acceleration limits (n,) of the mechanism."""
         return self.mechanism.for_velocities(self.mechanism.qdd_max, np.inf)
 
     @cached_property
@@ -149,16 +150,16 @@ class VelocityTask:
 
     @cached_property
     def rate_scale(self) -> FloatArray:
-        """What joint rates (n,) are multiplied by to be angles per time: slides are divided by `length`."""
+        """Factors (n,) that convert joint rates to angles per time: sliding joints are divided by `length`."""
         return np.where(self.mechanism.is_linear_velocity, 1.0 / self.length, 1.0)
 
     @property
     def unit(self) -> FloatArray:
-        """What the components that count (m,) are multiplied by to be comparable."""
+        """Factors (m,) that make the selected components comparable."""
         return np.array([1.0 / self.length if row < 3 else 1.0 for row in self.rows])
 
     def matrix(self, q: FloatArray) -> FloatArray:
-        """The matrix (..., m, n) whose singular values decide: rows by `unit`, columns by the joints' shares."""
+        """Matrix (..., m, n) for the singular values: rows scaled by `unit`, columns by the joints' shares."""
         jac = kernel_of(self.mechanism, "jacobian", None, {"link": self.link, "frame": self.frame})(q)
         return np.asarray(jac[..., list(self.rows), :] * self.unit[:, None] * self.shares)
 
@@ -167,7 +168,7 @@ class VelocityTask:
 class ArrayVelocityTask(VelocityTask):
     """The same in NumPy, for frames that many bodies move: over kernels that loop over these."""
 
-    #: Singular values below this share of the greatest count as zero.
+    #: Relative threshold of zero singular values.
     zero: ClassVar[float] = kernel.RANK
 
     @cached_property
@@ -209,9 +210,9 @@ class ArrayVelocityTask(VelocityTask):
             return rates if projection is None else product(projection, rates)
 
         def moving(rows: FloatArray) -> FloatArray:
-            """Rates (..., n) that give the frame rows (..., m), as far as singular values are not damped."""
+            """Rates (..., n) that give the frame rows (..., m), except along damped singular directions."""
             turned = product(np.swapaxes(left, -1, -2), rows) * gains
-            needed = product(np.swapaxes(right, -1, -2), turned)  # (what rounding left is taken again)
+            needed = product(np.swapaxes(right, -1, -2), turned)  # (rounding errors are removed in a second pass)
             missed = product(np.swapaxes(left, -1, -2), product(left, turned * values) - product(matrix, needed))
             return np.asarray(shares * allowed(needed + product(np.swapaxes(right, -1, -2), missed * gains)))
 
@@ -248,7 +249,7 @@ class ClosedVelocityTask(ArrayVelocityTask):
     zero: ClassVar[float] = RANK
 
     def matrix(self, q: FloatArray) -> FloatArray:
-        """The matrix (..., m, n) whose singular values decide, of motions that keep the loops closed."""
+        """Matrix (..., m, n) for the singular values, of motions that keep the loops closed."""
         return np.asarray(super().matrix(q) @ self._closure(q)[2])
 
     def allowed(self, q: FloatArray, *states: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
@@ -307,7 +308,7 @@ class ClosedVelocityTask(ArrayVelocityTask):
         return "joint_velocities" if self.order == 1 else "joint_accelerations"
 
     def _closure_bias(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """dJ/dt qd (..., K) of the closure equations, without unit; speeds must keep the loops closed."""
+        """dJ/dt qd (..., K) of the closure equations, without unit; the velocities must keep the loops closed."""
         loops = closing(self.mechanism)
         terms = loops.jacobian(q) * (qd[..., loops.speeds] / loops.columns)[..., None, :]
         gap = np.abs(terms.sum(axis=-1)).max(axis=-1)
@@ -320,7 +321,7 @@ class ClosedVelocityTask(ArrayVelocityTask):
         return np.asarray(kernel_of(self.mechanism, "closure_bias")(q, qd) * loops.rows)
 
     def _check_closing(self, scaled: FloatArray, still: FloatArray, bias: FloatArray) -> None:
-        """Raise `ArgumentError` where the joints that may move cannot keep the loops closed at these speeds."""
+        """Raise `ArgumentError` if the movable joints cannot keep the loops closed at these velocities."""
         gap = np.abs(np.einsum("...ij,...j->...i", scaled, still) + bias).max(axis=-1)
         if not np.all(gap <= NEARLY * np.abs(bias).max(axis=-1) + REST):
             raise ArgumentError(
@@ -330,7 +331,7 @@ class ClosedVelocityTask(ArrayVelocityTask):
 
 
 def _room(start: FloatArray, motion: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """The greatest share (...), 0 to 1, of a motion (..., n) that leads from a start to nowhere outside the bounds."""
+    """Greatest share (...), 0 to 1, of a motion (..., n) from a start that stays within the bounds."""
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(motion > 0.0, high - start, low - start) / motion
     return np.asarray(np.clip(np.where(motion == 0.0, np.inf, room).min(axis=-1), 0.0, 1.0))
@@ -347,7 +348,7 @@ def rate_task(
     weights: npt.ArrayLike | None,
     length: float | None,
 ) -> VelocityTask:
-    """Check what was asked for, once.
+    """Validate the arguments, once.
 
     Raises
     ------
@@ -400,13 +401,13 @@ def per_joint(field: str, value: npt.ArrayLike, n: int, expected: str) -> FloatA
 
 
 def check_limits(limits: str | None) -> None:
-    """Raise `ArgumentError` unless there is such a way of keeping limits."""
+    """Raise `ArgumentError` unless `limits` is a valid choice."""
     if limits is not None and (not isinstance(limits, str) or limits not in LIMITS):
         raise ArgumentError(f"limits is {shown(limits)}; expected {choices([*LIMITS, None])}")
 
 
 def _key(*arguments: Any) -> tuple[Any, ...] | None:
-    """What a task is kept by; None for arguments that say nothing at a glance, for which it is made anew."""
+    """Key of a task in the cache; None if the arguments are not simple values: the task is then built anew."""
     flat = (*arguments[:-1], *(arguments[-1] if isinstance(arguments[-1], (list, tuple)) else (arguments[-1],)))
     plain = all(part is None or type(part) in (int, str, float) for part in flat)
     return (*arguments[:-1], len(flat), *flat[len(arguments) - 1 :]) if plain else None
@@ -432,7 +433,7 @@ def _weights(mechanism: Tree, weights: npt.ArrayLike | None, size: float) -> Flo
 def speed_bounds(
     task: VelocityTask, q: FloatArray, qd_max: npt.ArrayLike | None, dt: float | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Least and greatest speeds (n,), or (..., n) where a step of dt s must end within the position limits.
+    """Least and greatest velocities (n,), or (..., n) if a step of dt s must end within the position limits.
 
     A joint that stands outside its limits may come back and may rest; it is not driven back.
     """
@@ -458,7 +459,7 @@ def speed_bounds(
 def acceleration_bounds(
     task: VelocityTask, qd: FloatArray, qdd_max: npt.ArrayLike | None, qd_max: npt.ArrayLike | None, dt: float | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Least and greatest accelerations (n,), or (..., n) where a step of dt s must end within the speed limits.
+    """Least and greatest accelerations (n,), or (..., n) if a step of dt s must end within the velocity limits.
 
     A joint that is faster than it may be brakes as hard as it can.
     """

@@ -1,1 +1,1 @@
-"""The ways to run a tape."""
+"""The back ends."""

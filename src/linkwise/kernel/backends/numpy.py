@@ -14,7 +14,7 @@ from linkwise.kernel.iteration import IterationProgram, Rounds
 from linkwise.kernel.tape import Instruction, Shape, Tape
 from linkwise.spatial.scalar import FloatArray
 
-#: How an operation is written; adding 0.0 takes the sign off a zero.
+#: Code of an operation; adding 0.0 removes the sign of a zero.
 _FORMS = {
     "add": "{} + {}",
     "sub": "{} - {}",
@@ -111,13 +111,13 @@ def function(tape: Tape) -> Callable[..., Any]:
 
 
 def python_gufunc(tape: Tape, computed: Callable[..., Any], doc: str) -> Any:
-    """A gufunc of the shapes of a tape whose loops call a Python function of many rows."""
+    """A gufunc with the shapes of a tape whose loops call a Python function of many rows."""
     memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
     return make(memory, len(tape.inputs), len(tape.outputs))
 
 
 def loop(tape: Tape, dtype: str, compiled: Callable[..., Any] | None = None) -> Any:
-    """Wrap the NumPy lowering, which may be made already, as the inner loop of a gufunc, for machines without llvmlite."""
+    """Wrap the NumPy lowering as the inner loop of a gufunc, for machines without llvmlite."""
     function_of_rows, count = compiled or function(tape), len(tape.inputs)
 
     def run(args: int, dimensions: int, steps: int, _data: int) -> None:
@@ -139,9 +139,9 @@ class NumPy(Backend):
     preference = 0
 
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
-        """A gufunc whose loops call the Python function."""
+        """Build a gufunc whose loops call the Python function."""
         return CompiledKernel(Lazy(lambda: python_gufunc(tape, function(tape), doc)))
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., FloatArray]:
-        """All tasks that are left take a step at once, start after start."""
+        """Step all unfinished tasks at once, start after start."""
         return Rounds(function(program.step), program.sizes)

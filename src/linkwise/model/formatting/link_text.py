@@ -13,7 +13,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 def link_text(link: Any) -> str:
-    """One link in one line.
+    """Format a link in one line.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def html(tree: Tree) -> str:
 
 
 def described(tree: Tree) -> Table:
-    """Make the Denavit-Hartenberg table if every link comes from a row of one convention, else the placement table."""
+    """Denavit-Hartenberg table if every link comes from a row of one convention, else the placement table."""
     conventions = {link.dh_row.convention if link.dh_row else None for link in tree.links}
     convention = conventions.pop() if len(conventions) == 1 else None
     columns = {"link": [plain(name) for name in tree.link_names]}
@@ -98,7 +98,7 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
 
 
 def _pulled(element: ForceElement) -> Iterable[str]:
-    """What a force element acts on."""
+    """Names of the items on which a force element acts."""
     if element.segments:
         return [f"the line between {' and '.join(map(plain, element.links))}"]
     if isinstance(element, ConstantForce):
@@ -107,7 +107,7 @@ def _pulled(element: ForceElement) -> Iterable[str]:
 
 
 def _driven(tree: Tree) -> str:
-    """Say how many joints have motors, and what is unusual about these."""
+    """Count the joints with motors, and name their unusual features."""
     joints = len({drive.joint for drive in tree.drives})
     motors = [drive.motor for drive in tree.drives]
     parts = [f"motors on {joints} joint{'s' if joints > 1 else ''}"]
@@ -191,7 +191,7 @@ def _limits_text(link: Link) -> str:
 
 
 def mass_table(tree: Tree) -> Table:
-    """Mass, centre of mass and inertia of each link, of each rotor that is a body of its own, and of the payload.
+    """Mass, centre of mass and inertia of each link, of each rotor with a separate body, and of the payload.
 
     Where a body was described by its moments about the origin of its frame, those of all bodies are shown.
     """
@@ -218,7 +218,7 @@ def mass_table(tree: Tree) -> Table:
 
 
 def total_mass(tree: Tree) -> float:
-    """Mass of all links, of the rotors that are bodies of their own, and of the payload, kg."""
+    """Mass of all links, of the rotors with separate bodies, and of the payload, kg."""
     return sum(link.body.mass for link in tree.links) + sum(d.motor.mass for d in tree.drives) + tree.payload.mass  # type: ignore[no-any-return]
 
 
@@ -264,7 +264,7 @@ def _motor_lines(tree: Tree) -> Iterable[str]:
 
 
 def limit_table(tree: Tree) -> Table:
-    """Least and greatest value, greatest speed and effort of each joint that moves; nothing where there is no limit.
+    """Limits of position, velocity and effort of each movable joint; empty where there is none.
 
     Examples
     --------

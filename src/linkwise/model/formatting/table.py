@@ -62,7 +62,7 @@ def fixed(value: float) -> str:
 
 
 def degrees(angle: Any) -> str:
-    """Write an angle given in rad, in degrees to six digits; what is nothing but rounding of zero is 0°.
+    """Format an angle given in rad in degrees to six digits; rounding errors of zero become 0°.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def plain(name: object) -> str:
-    r"""Write a name as it may stand in a terminal: characters that steer it are written as escapes.
+    r"""Escape control characters of a name for a terminal.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def plain(name: object) -> str:
 
 
 def width(cell: str) -> int:
-    """How many columns a text takes in a terminal: wide characters two, combining ones none."""
+    """Columns of a text in a terminal: wide characters two, combining ones none."""
     if cell.isascii():
         return len(cell)
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in cell)
@@ -275,7 +275,7 @@ def blocks(table: Table, room: int | None, mark: Callable[[str], str] = str) -> 
 
 
 def _shares(table: Table, sizes: Sequence[int], room: int | None) -> list[list[int]]:
-    """Which columns each block shows: a unit, or a title in brackets, stays with the columns before it."""
+    """Columns of each block; a unit, or a title in brackets, stays with the columns before it."""
 
     def fits(shown: Sequence[int]) -> bool:
         return room is None or sum(sizes[k] for k in shown) + len(GAP) * (len(shown) - 1) <= room
@@ -334,15 +334,15 @@ def _reads_as_number(cell: str) -> bool:
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?°?)")
 
-#: What may stand between the numbers of a cell: a vector, a range, a value and its time.
+#: Separators between the numbers of a cell: a vector, a range, a value and its time.
 _BETWEEN = {" ", " .. ", " @ "}
 
-#: What may stand behind the last number of a cell.
+#: Suffixes of the last number of a cell.
 _BEHIND = {"", *(f" {unit}{per}" for unit in ("rad", "m", "N", "N m") for per in ("", "/s", "/s²"))}
 
 
 def aligned(cells: Sequence[str]) -> list[str]:
-    """Pad the cells of a column so that decimal points stand beneath each other, and so do units.
+    """Pad the cells of a column to align decimal points and units.
 
     A cell may hold several numbers: a vector, a range. A column with anything else in it stays as it is.
 
@@ -367,12 +367,12 @@ def aligned(cells: Sequence[str]) -> list[str]:
 
 
 def _alignable(parts: list[str]) -> bool:
-    """Whether a cell, split at its numbers, is made of numbers and what may stand beside them."""
+    """True if a cell, split at its numbers, consists of numbers and separators."""
     return len(parts) > 2 and not parts[0] and set(parts[2:-1:2]) <= _BETWEEN and parts[-1] in _BEHIND
 
 
 def _halves(part: str, place: int) -> tuple[str, str]:
-    """A number before and from its point, with what is not padded in front; other parts whole."""
+    """Split a number before its point, with its prefix; other parts are unchanged."""
     if place % 2 == 0:
         return "", part
     cut = min((part.find(mark) for mark in ".e°" if mark in part), default=len(part))

@@ -34,7 +34,7 @@ ROTATION_COLUMNS: dict[str, Columns] = {
 @joint
 @dataclass(frozen=True, eq=False)
 class Ball(Joint):
-    """Any turn: q is the unit quaternion qw, qx, qy, qz; velocities are angular velocities in the child's axes.
+    """Any rotation: q is the unit quaternion qw, qx, qy, qz; velocities are angular velocities in the child's axes.
 
     The axis, of the child, is what a limit holds within a cone about the same axis of the parent.
     """
@@ -62,7 +62,7 @@ class Ball(Joint):
         return np.array([1.0, 0.0, 0.0, 0.0])
 
     def columns(self, quantity: str) -> Columns:
-        """Those of a rotation."""
+        """Columns of a rotation."""
         return ROTATION_COLUMNS[quantity]
 
     def placement(self, q: Array) -> Array:
@@ -81,7 +81,7 @@ class Ball(Joint):
         return unit_quaternion(quaternion_product(unit_quaternion(q), quaternion_exponential(step)))
 
     def difference(self, q0: Array, q1: Array) -> Array:
-        """The rotation vector from q0 to q1, the shorter way round."""
+        """Rotation vector from q0 to q1, by the shorter direction."""
         return quaternion_difference(q0, q1)[0]
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:
@@ -99,7 +99,7 @@ class Ball(Joint):
         return multiplied(swing, about)
 
     def clipped(self, q: Array, most: Any) -> Array:
-        """The quaternion, turned back by the shortest way where its axis leans beyond the cone."""
+        """Rotate the quaternion by the shortest way back to the cone, if its axis is beyond it."""
         if _boundless(most):
             return q
         across, beyond = self._lean(q, most)
@@ -116,7 +116,7 @@ class Ball(Joint):
         return angle, -(quaternion_rotation(q).T @ across)
 
     def _lean(self, q: Array, most: Any) -> tuple[Array, Any]:
-        """The unit axis of the turn that brings the axis back upright, and by how much it leans beyond the cone."""
+        """Unit axis of the rotation that brings the axis back upright, and the excess over the cone."""
         leaning = quaternion_rotation(q) @ self.axis
         back = cross(leaning, self.axis)
         square, over = back @ back, leaning @ self.axis
@@ -127,5 +127,5 @@ class Ball(Joint):
 
 
 def _boundless(most: Any) -> bool:
-    """Whether a number says that there is no cone; an expression may say either."""
+    """True if a number means that there is no cone; an expression never does."""
     return isinstance(most, (float, np.floating)) and not np.isfinite(most)

@@ -55,7 +55,7 @@ class Floating(Joint):
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
     def columns(self, quantity: str) -> Columns:
-        """Those of a pose."""
+        """Columns of a pose."""
         return POSE_COLUMNS[quantity]
 
     def placement(self, q: Array) -> Array:
@@ -83,17 +83,17 @@ class Floating(Joint):
         return np.concatenate([q[:3] + quaternion_rotation(q[3:]) @ shift, unit_quaternion(turn)])
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:
-        """Of momentum p and angular momentum h about the origin: w x p and w x h + v x p."""
+        """Coadjoint action on momentum p and angular momentum h about the origin: w x p and w x h + v x p."""
         v, w, p, h = qd[:3], qd[3:], momentum[:3], momentum[3:]
         return np.concatenate([cross(w, p), cross(w, h) + cross(v, p)])
 
     def random(self, rng: np.random.Generator, count: int, most: float) -> FloatArray:
-        """Poses (count, 7) turned evenly, within 1 m of the origin each way."""
+        """Random poses (count, 7) with uniform rotations, within 1 m of the origin in each direction."""
         turns = random_quaternions(rng, count)
         return np.concatenate([rng.uniform(-1.0, 1.0, (count, 3)), turns], axis=-1)
 
     def difference(self, q0: Array, q1: Array) -> Array:
-        """The twist from q0 to q1, the shorter way round: the logarithm that undoes `integrate`."""
+        """Twist from q0 to q1, by the shorter direction: the logarithm that inverts `integrate`."""
         shift = quaternion_rotation(q0[3:]).T @ (q1[:3] - q0[:3])
         angular, c, s = quaternion_difference(q0[3:], q1[3:])
         across = cross(angular, shift)

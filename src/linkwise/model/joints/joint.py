@@ -1,4 +1,4 @@
-"""What a kind of joint is: its coordinates, its placement J(q) and its motion subspace S(q).
+"""Interface of joint types: coordinates, placement J(q) and motion subspace S(q).
 
 A kind is one file here: a frozen dataclass with the decorator `joint`, imported in the package's `__init__`. Links take it
 by the name of its kind; everything that computes goes by J and S alone.
@@ -26,13 +26,13 @@ from linkwise.spatial.transform import inverse, transform
 #: The kinds of joints by name, in the order in which they are declared.
 JOINTS: dict[str, type[Joint]] = {}
 
-#: What `Link` takes beside the name of a kind.
+#: Fields that `Link` takes besides the name of a kind.
 DESCRIBED_BY = {"axis", "pitch"}
 
 #: Units of coordinates, velocities, accelerations and efforts that turn and that slide.
 UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2"), "tau": ("N m", "N")}
 
-#: Name and unit of each column of a quantity; the name is put behind that of the joint.
+#: Name and unit of each column of a quantity; the name is appended to that of the joint.
 Columns = tuple[tuple[str, str], ...]
 
 K = TypeVar("K", bound="type[Joint]")
@@ -46,7 +46,7 @@ def joint(kind: K) -> K:
 
 @dataclass(frozen=True, eq=False)
 class Joint(Record, ABC):
-    """One joint between a parent and a child; a subclass is a kind.
+    """One joint between a parent and a child; each subclass is a joint type.
 
     Attributes
     ----------
@@ -97,14 +97,14 @@ class Joint(Record, ABC):
 
     @property
     def turns_and_slides(self) -> tuple[Joint, ...]:
-        """What each coordinate moves, for joints whose velocities are the rates of their coordinates; else nothing."""
+        """Single-coordinate joint of each coordinate if velocities are the rates of coordinates; else empty."""
         if self.parts is not None:
             return self.parts
         return (self,) * self.nv if self.nq == self.nv else ()
 
     @property
     def is_rotation(self) -> bool:
-        """Whether it leaves the origin of the child where it is, whatever its coordinates."""
+        """True if the origin of the child never moves."""
         return self.screws is not None and not any_nonzero(np.asarray(self.screws)[:, :3])
 
     @property
@@ -118,7 +118,7 @@ class Joint(Record, ABC):
         return np.zeros(self.nq)
 
     def columns(self, quantity: str) -> Columns:
-        """What is put behind the joint's name for each column of "q", "qd", "qdd" or "tau", and the unit of each."""
+        """Suffix and unit of each column of "q", "qd", "qdd" or "tau"."""
         lengths = [part.is_length for part in self.turns_and_slides]
         endings = self.suffixes or (("",) if self.nv == 1 else tuple(f"_{k + 1}" for k in range(self.nv)))
         return tuple((ending, UNITS[quantity][length]) for ending, length in zip(endings, lengths, strict=True))
@@ -169,7 +169,7 @@ class Joint(Record, ABC):
         return np.zeros(self.nv)
 
     def random(self, rng: np.random.Generator, count: int, most: float) -> FloatArray:
-        """Coordinates (count, nq) spread evenly, of joints whose velocities are not their rates; `most` as in `clipped`."""
+        """Uniform random coordinates (count, nq) of joints whose velocities are not their rates; `most` as in `clipped`."""
         raise NotImplementedError
 
     def clipped(self, q: Array, most: Any) -> Array:
@@ -177,27 +177,27 @@ class Joint(Record, ABC):
         return q
 
     def excess(self, q: Array, most: Any) -> Any:
-        """How far beyond that limit (rad) the coordinates (nq,) are; not positive where they are within."""
+        """Excess (rad) of the coordinates (nq,) over that limit; not positive within it."""
         return -1.0
 
     def lean(self, q: Array) -> tuple[Any, Array]:
-        """How far (rad) what limits hold in a cone leans, and the derivative (nv,) of that by small motions."""
+        """Angle (rad) limited by a cone, and its derivative (nv,) by small motions."""
         raise NotImplementedError
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
     def named_by_link(cls) -> bool:
-        """Whether the kind's name, an axis and a pitch describe it, as `Link` takes them."""
+        """True if the kind's name, an axis and a pitch describe it, as `Link` accepts them."""
         return DESCRIBED_BY.issuperset(field_names(cls))
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """Every field that may hold symbols."""
+        """All fields that may contain symbols."""
         return tuple(self._values().values())
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
-        """The same joint with numbers, or other expressions, put in for symbols."""
+        """Replace symbols by numbers or other expressions."""
         return type(self)(**{name: substituted(value, numbers) for name, value in self._values().items()})
 
     def _derived_subspace(self, x: list[Any]) -> Array:

@@ -1,4 +1,4 @@
-"""The server's certificate: the one that lies in a folder, or a self-signed one put there."""
+"""The server's certificate: an existing one from a folder, or a new self-signed one."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 KEY = "key.pem"
 CERTIFICATES = ("certificate.der", "certificate.pem")
 
-#: How long a certificate made here is good for.
+#: Validity of a certificate made here, days.
 DAYS = 5 * 365
 
 
 def application_uri() -> str:
-    """The name under which the server's application goes, which its certificate has to bear."""
+    """Application URI of the server, which its certificate must contain."""
     return f"urn:{socket.gethostname()}:linkwise"
 
 
 def found_or_made(folder: Path, host: str) -> tuple[str, str, str]:
-    """The files of certificate and key of a folder, and the certificate's SHA-256; made where neither is there.
+    """Return the files of certificate and key of a folder, and the certificate's SHA-256; create missing ones.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _read(path: Path) -> x509.Certificate:
 
 
 def _see_fit(certificate: Path, key: Path) -> None:
-    """See that the key is that of the certificate, which is still good: else every client fails, and none says why."""
+    """Check that the key matches the certificate, and that this is valid: otherwise all clients fail without a reason."""
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     loaded = _read(certificate)

@@ -23,13 +23,13 @@ CHUNK = 65535
 #: The largest message, bytes.
 MESSAGE = 1 << 19
 
-#: What the standard asks of every peer (OPC 10000-6, 7.1.2.3), bytes.
+#: Required by the standard of every peer (OPC 10000-6, 7.1.2.3), bytes.
 SMALLEST_CHUNK = 8192
 
-#: A client that lets so much of what it asked for lie unread is cut off, bytes.
+#: A client with more unread data is disconnected, bytes.
 UNREAD = 4 << 20
 
-#: So many messages of a connection may wait.
+#: Greatest number of pending messages of a connection.
 PENDING = 32
 
 #: Within this time a connection must have a session, s.
@@ -38,10 +38,10 @@ HANDSHAKE = 10.0
 #: A connection without a session may stay this long where others wait for its place, s.
 GRACE = 1.0
 
-#: So many may wait to be let in or turned away.
+#: Greatest number of connections waiting to be accepted.
 BACKLOG = 1024
 
-#: So many refused attempts to begin a session end a connection.
+#: Number of failed attempts to begin a session that end a connection.
 REFUSALS = 3
 
 _TYPES = (b"HEL", b"OPN", b"MSG", b"CLO")
@@ -56,7 +56,7 @@ def _requests(names: str) -> frozenset[int]:
     return frozenset(int(getattr(ua.ObjectIds, f"{name}Request_Encoding_DefaultBinary")) for name in names.split())
 
 
-#: Services that a client without encryption may always have: they tell it how to encrypt.
+#: Services permitted to a client without encryption: they report how to encrypt.
 OPEN = _requests("GetEndpoints FindServers CloseSecureChannel")
 
 #: All services that there are.
@@ -67,7 +67,7 @@ _ACTIVATE = int(ua.ObjectIds.ActivateSessionRequest_Encoding_DefaultBinary)
 
 
 class Limits(TransportLimits):
-    """The limits of a connection; a client may ask for narrower ones, as far as the standard lets it."""
+    """Limits of a connection; a client may request lower ones, as far as the standard permits."""
 
     def create_acknowledge_and_set_limits(self, msg: ua.Hello) -> ua.Acknowledge:
         """Agree on limits."""
@@ -134,7 +134,7 @@ class Connection(OPCUAProtocol):
         self.processor.set_policies(self.policies)
 
     def connection_lost(self, ex: BaseException | None) -> None:
-        """End what it had."""
+        """Release the resources of the connection."""
         super().connection_lost(ex)
         if self.processor is not None:
             self._log("ended")
@@ -142,7 +142,7 @@ class Connection(OPCUAProtocol):
             self.closing_tasks.append(asyncio.ensure_future(self.processor.session.close_session(True)))
 
     def pause_writing(self) -> None:
-        """Cut off who does not read what it asks for."""
+        """Disconnect a client that does not read its responses."""
         self.abort("it does not read what it asked for")
 
     def data_received(self, data: bytes) -> None:
@@ -164,17 +164,17 @@ class Connection(OPCUAProtocol):
 
     @property
     def at_home(self) -> bool:
-        """Whether it has a session."""
+        """True if it has a session."""
         session = None if self.processor is None else self.processor.session
         return session is not None and bool(session.is_activated())
 
     @property
     def age(self) -> float:
-        """How long it is there, s."""
+        """Age of the connection, s."""
         return time.monotonic() - self._since
 
     def abort(self, why: str = "") -> None:
-        """End it at once."""
+        """Abort the connection."""
         if why:
             self._log(f"cut off: {why}", logging.WARNING)
         self._pieces.clear()
@@ -195,7 +195,7 @@ class Connection(OPCUAProtocol):
 
 
 class Listener(BinaryServer):
-    """Where clients connect.
+    """Accepts client connections.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class Listener(BinaryServer):
         self.services, self.encrypted, self.turned_away = services, encrypted, 0
 
     async def start(self) -> None:
-        """Listen, with room for many connections at once: a connection that times out in the queue gets no answer."""
+        """Listen with a long queue: a connection that times out in the queue gets no answer."""
         self._server = await asyncio.get_running_loop().create_server(
             lambda: Connection(self), self.hostname, self.port, backlog=BACKLOG
         )
@@ -217,7 +217,7 @@ class Listener(BinaryServer):
         self.cleanup_task = asyncio.create_task(self._close_task_loop())
 
     def place_for_one(self) -> bool:
-        """Whether one more may come; who has no session, and has had time for it, makes way."""
+        """True if another connection is accepted; one without a session after its time limit is closed for it."""
         if len(self.clients) < self.services.max_connections:
             return True
         idle = [client for client in self.clients if not client.at_home and client.age > GRACE]

@@ -1,4 +1,4 @@
-"""Events of OPC UA: a chain that is unsolved, limits that bind, faults, and a cycle that stands still."""
+"""OPC UA events: an unsolved chain, active limits, faults, and a stalled cycle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.server.opcua.nodes import Nodes
 from linkwise.server.shared_memory import SharedMemory, watch_counts
 from linkwise.server.watches import WatchedValue, WatchReader
 
-#: The names of the types of events, by what is watched for.
+#: Types of events, by watched condition.
 TYPES = {"unsolved": "UnsolvedEventType", "limit": "LimitEventType", "fault": "FaultEventType"}
 
 #: The severity of the end of anything (OPC 10000-5, 6.4.2).
@@ -61,7 +61,7 @@ class Events:
             self._events[topic] = tuple(generator.event for generator in generators)
 
     async def look(self) -> None:
-        """Look at the newest values, and tell what began and ended; the counts are read first."""
+        """Compare the newest values, and report begins and ends; the counts are read first."""
         counts = self._counts.copy()
         await self._nodes.look()
         for seen in self._reader.read(counts, self._nodes.values):
@@ -90,7 +90,7 @@ class Events:
 
 
 def event_filter(asked: Any) -> ua.EventFilter | None:
-    """A filter of bounded work, with no fields but those of events; None for what is none."""
+    """Validate a filter: bounded work, and event fields only; None if it is invalid."""
     if not isinstance(asked, ua.EventFilter) or len(asked.SelectClauses or ()) > FIELDS:
         return None
     elements = asked.WhereClause.Elements if asked.WhereClause is not None else None
@@ -106,7 +106,7 @@ def event_filter(asked: Any) -> ua.EventFilter | None:
 
 
 def _bounded(place: int, element: Any) -> bool:
-    """Whether a condition refers to later ones alone, and to fields of events."""
+    """True if a condition refers only to later ones and to event fields."""
     operands = element.FilterOperands or []
     nested = [operand for operand in operands if isinstance(operand, ua.ElementOperand)]
     if len(operands) > OPERANDS or (nested and element.FilterOperator not in _NESTING) or len(nested) > 2:

@@ -38,7 +38,7 @@ TYPES = {
     "choice": (ua.VariantType.String, ua.ObjectIds.String),
 }
 
-#: How a node of a type hangs on its parent, and its class; a method has no type.
+#: Reference from its parent to a node of each type, and its class; a method has no type.
 _REFERENCES = {
     ua.ObjectIds.BaseObjectType: (ua.ObjectIds.Organizes, ua.NodeClass.Object),
     ua.ObjectIds.BaseDataVariableType: (ua.ObjectIds.HasComponent, ua.NodeClass.Variable),
@@ -55,7 +55,7 @@ _COMMANDS = {
     ChainCommand.restore: "go on from the state that was kept last",
 }
 
-#: The identifier of the chain: that of a port is its name, that of a link or constraint what comes before its first dot.
+#: Identifier of the chain: that of a port is its name, that of a link or constraint the part before its first dot.
 _ROOT = "."
 
 
@@ -102,11 +102,11 @@ class Nodes:
         return self._snapshots.values
 
     def place(self, name: str) -> int:
-        """Where the value of a port stands among them."""
+        """Index of a port's value in the vector."""
         return int(self._ports.slice_of(name).start)
 
     def reason(self) -> str:
-        """Why the chain is unsolved, behind a colon; empty where the chain has no such port."""
+        """Reason why the chain is unsolved, after a colon; empty if the chain has no such port."""
         return f": {self._ports.read('chain.reason')}" if "chain.reason" in self._ports else ""
 
     def root(self, space: int) -> ua.NodeId:
@@ -115,11 +115,11 @@ class Nodes:
 
     @property
     def stale(self) -> bool:
-        """Whether no snapshot came for too long."""
+        """True if no snapshot came for too long."""
         return time.monotonic() - self._since > self._stale_after
 
     async def build(self, title: str, space: int, interval: float, *, commands: bool = False) -> None:
-        """Make the nodes; `interval` is the time between looks at the values, s; with methods if there are commands."""
+        """Create the nodes; `interval` is the polling period, s; with methods if there are commands."""
         self.space = space
         root = await self._object(ua.NodeId(ua.ObjectIds.ObjectsFolder), ua.NodeId(_ROOT, space), title, space)
         entities: dict[str, ua.NodeId] = {}
@@ -135,7 +135,7 @@ class Nodes:
             self.methods[await self._add(root, node, ua.QualifiedName(command.name, space), attributes, None)] = command
 
     async def look(self) -> None:
-        """Take the newest snapshot, and tell those who subscribed what changed."""
+        """Take the newest snapshot, and publish the changes."""
         self.refresh()
         stale = self.stale
         if stale != self._told_stale:
@@ -154,7 +154,7 @@ class Nodes:
                         attribute.datachange_callbacks.pop(handle, None)
 
     def refresh(self) -> None:
-        """Take the newest snapshot; changes are published at the next look."""
+        """Take the newest snapshot; changes are published at the next poll."""
         if not self._snapshots.read():
             return
         self._since = time.monotonic()
@@ -166,7 +166,7 @@ class Nodes:
             self._before[:] = values
 
     def known(self, node: ua.NodeId) -> bool:
-        """Whether a node is a port's."""
+        """True if a node belongs to a port."""
         return node in self._all
 
     def _value(self, name: str) -> ua.DataValue:

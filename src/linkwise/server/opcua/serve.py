@@ -1,4 +1,4 @@
-"""Serve: build the nodes, listen, look at the values at a fixed rate, and pass writes on to the cycle."""
+"""OPC UA service: create the nodes, listen, poll the values at a fixed rate, and forward writes to the cycle."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _STATUS = {
     Outcome.waiting: ua.StatusCodes.BadTimeout,
 }
 
-#: Of a method: what is refused there is refused for the chain's state.
+#: Status of methods: a rejection there is one by the chain's state.
 _CALLED = {**_STATUS, Outcome.refused: ua.StatusCodes.BadInvalidState}
 
 
-#: What the standard's nodes tell of the limits (OPC 10000-5, 6.3.11).
+#: Limits published in the standard's nodes (OPC 10000-5, 6.3.11).
 _LIMITS = {
     "MaxNodesPerRead": READS,
     "MaxNodesPerWrite": WRITES,
@@ -55,7 +55,7 @@ _LIMITS = {
 
 
 class AllServed(PermissionRuleset):
-    """Which services there are is decided in one place, `connections`."""
+    """Permits all services, which `connections` restricts."""
 
     def check_validity(self, user: Any, action_type: Any, body: Any) -> bool:
         """Allow."""
@@ -63,7 +63,7 @@ class AllServed(PermissionRuleset):
 
 
 class WriteGate:
-    """Where writes go: what can be refused at once is, the rest waits for the cycle's word.
+    """Forwards writes: rejects invalid ones at once, and awaits the cycle's answer for the others.
 
     Parameters
     ----------
@@ -81,17 +81,17 @@ class WriteGate:
         self._ports, self._nodes, self._writes, self._denied = ports, nodes, writes, denied
 
     async def __call__(self, values: list[ua.WriteValue], author: Author) -> list[ua.StatusCode]:
-        """Write; what became of each."""
+        """Write values; return the status of each."""
         checked = [self._checked(value) for value in values]
         self._denied(sum(isinstance(request, int) for request in checked))
         return await self._sent(checked, _STATUS, author)
 
     async def call(self, methods: list[ua.CallMethodRequest], author: Author) -> list[ua.StatusCode]:
-        """Call methods; what became of each."""
+        """Call methods; return the status of each."""
         return await self._sent([self._command(method) for method in methods], _CALLED, author)
 
     async def _sent(self, checked: list[Write | int], status: dict[Outcome, int], author: Author) -> list[ua.StatusCode]:
-        """Send what is not refused yet; what became of each."""
+        """Send the valid writes; return the status of each."""
         outcomes = iter(await self._writes.send([request for request in checked if isinstance(request, Write)], author))
         self._nodes.refresh()
         codes = [next(outcomes) if isinstance(request, Write) else request for request in checked]
@@ -107,7 +107,7 @@ class WriteGate:
         return int(ua.StatusCodes.BadNoCommunication) if self._nodes.stale else Write(command)
 
     def _checked(self, value: ua.WriteValue) -> Write | int:
-        """What is to be written, or why not."""
+        """Return the value to be written, or the status code of its rejection."""
         name = self._nodes.inputs.get(value.NodeId)
         if name is None:
             there = self._nodes.known(value.NodeId)
@@ -216,7 +216,7 @@ async def _endpoint(settings: EndpointSettings, services: Services) -> Endpoint:
 async def _look(
     settings: EndpointSettings, events: Events, words: memoryview, listener: Listener, gone: asyncio.Event, log: LimitedLog
 ) -> None:
-    """Look at the values again and again, each time as long after the last as was asked for."""
+    """Poll the values at a constant interval."""
     period, at = 1 / settings.publish, time.monotonic()
     while not gone.is_set():
         await events.look()

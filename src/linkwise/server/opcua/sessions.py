@@ -1,4 +1,4 @@
-"""What a client may do in its session: read, subscribe; with a name that has the right, write and call methods."""
+"""Sessions of clients: reading and subscriptions; with an authorized user, writes and method calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SUBSCRIPTIONS, ITEMS, QUEUE = 4, 2000, 10
 #: The most monitored items of all together; sessions without a name may have half of them.
 ALL_ITEMS = 8000
 
-#: So many messages of a subscription are kept until the client says that it has them.
+#: Greatest number of messages of a subscription kept until the client acknowledges them.
 UNHEARD = 10
 
 #: The longest time between messages of a subscription, ms.
@@ -46,7 +46,7 @@ WriteGate = Callable[[list[Any], Author], Awaitable[list[ua.StatusCode]]]
 
 @dataclass
 class Visitor(User):
-    """Who is at the other end; without a name, who may read."""
+    """The user of a session; without a name it may only read."""
 
     operator: bool = False
 
@@ -61,7 +61,7 @@ class Visitors:
     def get_user(
         self, iserver: Any, username: str | None = None, password: Any = None, certificate: Any = None
     ) -> Visitor | None:
-        """The visitor, or None for who is to be sent away. No name is no claim; a name needs its password."""
+        """Authenticate a client: None if it is rejected. Anonymous clients are admitted; a name requires its password."""
         if username is None and password is None:
             return Visitor(UserRole.User)
         if not isinstance(username, str) or not isinstance(password, str):
@@ -86,7 +86,7 @@ def _its_id(params: Any) -> tuple[int]:
 
 
 class Session(InternalSession):
-    """A session that writes through a gate, and has no say over the subscriptions of others."""
+    """A session that writes through a gate, and cannot change the subscriptions of others."""
 
     iserver: Services
 
@@ -143,7 +143,7 @@ class Session(InternalSession):
         return [ua.CallMethodResult(StatusCode=_status(ua.StatusCodes.BadUserAccessDenied)) for _ in params]
 
     def _may(self, action: str, count: int) -> bool:
-        """Whether this is an operator; what others tried is counted and logged."""
+        """True for an operator; attempts of others are counted and logged."""
         if not self._operator:
             self.iserver.denied(count)
             who = f"by {shown(self.user.name)}" if self._named else "without a name"
@@ -155,7 +155,7 @@ class Session(InternalSession):
         return Author(self.user.name, peer_name(self.name), "opcua")
 
     async def browse(self, params: ua.BrowseParameters) -> Any:
-        """Tell what nodes there are."""
+        """Browse the nodes."""
         _few(params.NodesToBrowse, BROWSES)
         return await super().browse(params)
 
@@ -190,7 +190,7 @@ class Session(InternalSession):
         ]
 
     async def modify_monitored_items(self, params: ua.ModifyMonitoredItemsParameters) -> Any:
-        """Change what is watched."""
+        """Modify monitored items."""
         self._own(params.SubscriptionId)
         _few(params.ItemsToModify, ITEMS)
         for item in params.ItemsToModify:
@@ -209,7 +209,7 @@ class Session(InternalSession):
     republish = _of_own_subscriptions("republish", _its_id)
 
     def publish(self, acks: Iterable[ua.SubscriptionAcknowledgement] | None = None) -> tuple[int, list[ua.StatusCode]]:
-        """Tell what changed, and hear what was understood."""
+        """Publish changes, and process acknowledgements."""
         mine = self._subscriptions()
         if not mine:
             raise ServiceError(ua.StatusCodes.BadNoSubscription)
@@ -280,7 +280,7 @@ class Services(InternalServer):
 
     @property
     def nameless(self) -> int:
-        """How many sessions have no name."""
+        """Number of anonymous sessions."""
         return sum(not session._named for session in self.sessions)
 
     def create_session(self, name: str, user: User | None = None, external: bool = False) -> Session:
@@ -331,7 +331,7 @@ def _few(asked: Sequence[Any] | None, most: int) -> None:
 
 
 def _plain(asked: ua.MonitoringParameters) -> bool:
-    """Whether every change of a value is to be published: the library applies other filters wrongly, or fails at them."""
+    """True without a filter: the library applies other filters wrongly, or fails at them."""
     if not asked.Filter:
         asked.Filter = None
         return True
@@ -339,7 +339,7 @@ def _plain(asked: ua.MonitoringParameters) -> bool:
 
 
 def _unwatchable(item: ua.MonitoredItemCreateRequest, sources: set[ua.NodeId]) -> int | None:
-    """Why something cannot be watched; what can is left with nothing but its node and attribute."""
+    """Status code why an item cannot be monitored; a valid one is reduced to its node and attribute."""
     wanted = item.ItemToMonitor
     if wanted.IndexRange:
         return int(ua.StatusCodes.BadIndexRangeInvalid)
@@ -368,7 +368,7 @@ def _unheard(*said: object) -> None:
 
 
 def _code(error: Exception) -> str:
-    """The name of the standard's status code that an error stands for."""
+    """Name of the standard status code of an error."""
     code = getattr(error, "code", None)
     return ua.status_codes.get_name_and_doc(code)[0] if isinstance(code, int) else type(error).__name__
 

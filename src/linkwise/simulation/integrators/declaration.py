@@ -1,4 +1,4 @@
-"""How a fixed-step integrator is declared, and traced on a mechanism into a `RolloutProgram`."""
+"""Declaration of a fixed-step integrator, and its tracing on a mechanism to a `RolloutProgram`."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def integrator(
 
 
 def explicit_stage(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, advance: Any, weight: Any) -> Stage:
-    """One evaluation of an explicit Runge-Kutta method in which each stage needs only the one before it."""
+    """One evaluation of an explicit Runge-Kutta method in which each stage depends only on the one before it."""
     rates = Phase(plant.configuration_rate(now.q, now.qd), plant.accelerations(now.q, now.qd, tau))
     following = Phase(begin.q + advance * rates.q, begin.qd + advance * rates.qd)
     return following, Phase(total.q + weight * rates.q, total.qd + weight * rates.qd), rates.qd
@@ -106,7 +106,7 @@ def program(plant: Plant, method: str, law: Feedback | None, hold: bool) -> Roll
 
 
 def _finish(plant: Plant) -> Tape | None:
-    """What brings the state at the end of a step back to where it must be: loops closed, the quaternion of unit length."""
+    """Correction of the state at the end of a step: closed loops, quaternions of unit length."""
     tree = plant.tree
     nq, nv = tree.nq, tree.nv
     if plant.projects:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
 from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system
 from linkwise.dynamics.derivatives import with_springs
 from linkwise.dynamics.mass_matrix import mass_matrix
-from linkwise.dynamics.recursions import friction_slope
-from linkwise.kinematics.configuration import configuration_rate
+from linkwise.dynamics.recursions import friction
+from linkwise.kinematics.configuration import configuration_rate, derivative_by_vector
 from linkwise.kinematics.loop_constraints import closure, closure_jacobian
 from linkwise.model.spring import EndStop
 from linkwise.model.tree import Tree
@@ -20,17 +18,17 @@ from linkwise.simulation.plant import Plant
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, blank, greatest, sign
 
-#: Steps to closed loops with the factors of the time step: as many as leave nothing to `project_to_loops`, whose own way
+#: Steps to closed loops with the factors of the time step: enough to leave nothing to `project_to_loops`, whose projection
 #: would strain springs of 1e8 N m/rad and more.
 CLOSING = 4
 
-#: Of the two values that make the method L-stable, that with the smaller error.
+#: The one of the two values for an L-stable method that has the smaller error.
 GAMMA = 1.0 - 1.0 / sqrt(2.0)
 
 
 @integrator("ros2", (1.0, 1.5, 0.0), (1.0, 0.5, 1.0))
 def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step: Any, weight: Any) -> Stage:
-    """One of the two stages, in which (1 - gamma h A) k = f - 2 k_1 in the second and f in the first.
+    """One of two stages, with (1 - gamma h A) k = f - 2 k_1 in the second and f in the first.
 
     J. G. Verwer, E. J. Spee, J. G. Blom, W. Hundsdorfer, "A second-order Rosenbrock method applied to photochemical
     dispersion problems", SIAM J. Scientific Computing 20(4), 1999, eq. 2.4: of order 2 whatever the matrix A is, so that it
@@ -41,7 +39,7 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     """
     tree = plant.tree
     second = 1.5 - weight / step
-    slope = np.diag(np.array(friction_slope(tree, begin.qd), dtype=object))
+    slope = derivative_by_vector(lambda qd: friction(tree, qd), begin.qd)
     stiffness, damping, mass = with_springs(
         tree, begin.q, begin.qd, (blank(tree.nv, tree.nv), slope, mass_matrix(tree, begin.q))
     )
@@ -76,12 +74,13 @@ def stops_ahead(tree: Tree, begin: Phase, step: Any) -> Array:
             row = blank(tree.nv)
             for k, ratio in term.ratios:
                 row[tree.nv - tree.n + k] = ratio
-            stiffness = stiffness + greatest(0.0, touches[1] - touches[0]) * term.element.stiffness * np.outer(row, row)
+            ahead = greatest(0.0, touches[1] - touches[0]) * term.element.stiffness
+            stiffness = stiffness + ahead * row[:, None] * row
     return stiffness
 
 
 def _closed(tree: Tree, system: ClosedSystem, state: Phase, share: Any) -> Phase:
-    """The share, 0 or 1, of the way to the nearest state with loops closed, measured by the matrix of the step.
+    """Share, 0 or 1, of the projection to the nearest state with loops closed, in the metric of the step's matrix.
 
     By the mass matrix, which `project_to_loops` goes by, a stiff spring would take part of what the loops are open.
     """

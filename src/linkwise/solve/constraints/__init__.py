@@ -1,4 +1,4 @@
-"""What must hold of a mechanism: one kind of constraint a file, each with its residual and its derivative."""
+"""Constraints on a mechanism: one kind a file, each with its residual and its derivative."""
 
 from linkwise.solve.constraints.axis_alignment import Aligned as Aligned
 from linkwise.solve.constraints.axis_alignment import LookAt as LookAt

@@ -25,12 +25,12 @@ from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, se
 from linkwise.spatial.validation import flag, shaped
 from linkwise.spatial.vector import chosen
 
-#: Below this the cosine of half the angle is too small to tell which way round is shorter: one way is taken for all.
+#: Below this cosine of half the angle the shorter direction is undetermined: all take the same one.
 OPPOSED = 1e-4
 
 
 def facing(u: Array, turning: Array) -> tuple[Array, Array]:
-    """What is lacking until the z axis of a frame points along u, and the rates of that.
+    """Residual of the alignment of a frame's z axis with u, and its derivative.
 
     With t the angle between z and u, the residual is 4 sin(t/4) times the direction in which the tip of z must move. It
     grows all the way to t = pi, where an axis points the opposite way. The rates are cos(t/4) times those of the rotation,
@@ -60,7 +60,7 @@ def facing(u: Array, turning: Array) -> tuple[Array, Array]:
 
 
 def cone(u: Array, turning: Array, upper: Any) -> ConstraintEquations:
-    """One equation: the angle between z and u is no greater than a bound; u and the turning as for `facing`.
+    """One equation: the angle between z and u is at most a bound; arguments as for `facing`.
 
     Opposite to u, where no way is shorter, z turns along x.
     """
@@ -77,7 +77,7 @@ def angle_to(u: Array) -> Any:
 
 
 def basis(axis: FloatArray) -> FloatArray:
-    """A rotation (3, 3) whose z is the unit vector given.
+    """Rotation (3, 3) whose z axis is the given unit vector.
 
     Examples
     --------
@@ -93,14 +93,14 @@ def basis(axis: FloatArray) -> FloatArray:
 
 
 class AxisConstraint(Constraint):
-    """What constraints of an axis of a link share: the angle between it and a direction, and a bound of that."""
+    """Base of constraints on an axis of a link: the angle between it and a direction, and an upper bound."""
 
     link: int | str
     axis: FloatArray
     upper: FloatArray | None
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the link is there."""
+        """Raise `ArgumentError` unless the link exists."""
         tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
@@ -112,14 +112,14 @@ class AxisConstraint(Constraint):
         return ConstraintEquations(residual, rates, (True, True))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """No distance; the square of the angle, or of what of it is too much."""
+        """Zero distance, and the square of the angle, or of its excess."""
         angle = angle_to(self._seen(view, p[:3])[1])
         angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
         return 0.0, angle * angle
 
     @abstractmethod
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, ...]:
-        """A rotation (3, 3) with the axis as its z; the direction (3,) in its axes, a unit vector; what else it takes."""
+        """Rotation (3, 3) with the axis as its z; unit direction (3,) in its axes; further values of the subclass."""
 
     @abstractmethod
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
@@ -188,7 +188,7 @@ class Aligned(AxisConstraint):
 
     @property
     def numbers(self) -> FloatArray:
-        """The direction, as a unit vector (..., 3), and the bound where there is one (..., 4)."""
+        """Direction as unit vector (..., 3), and the bound if there is one (..., 4)."""
         return self.direction if self.upper is None else with_bound(self.direction, self.upper)
 
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
@@ -196,7 +196,7 @@ class Aligned(AxisConstraint):
         return u, rotation.T @ view.jacobian(self.link)[3:]
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array]:
-        """The same; of two ways the nearer one."""
+        """As in the base class; of two senses the nearer one."""
         rotation = view.pose(self.link)[:3, :3] @ basis(self.axis)
         u = rotation.T @ np.asarray(p)
         return rotation, u * select(u[2], 1.0, -1.0) if self.either_way else u
@@ -271,18 +271,18 @@ class LookAt(AxisConstraint):
 
     @property
     def numbers(self) -> FloatArray:
-        """The target (..., 3), and the bound where there is one (..., 4)."""
+        """Target (..., 3), and the bound if there is one (..., 4)."""
         return self.target if self.upper is None else with_bound(self.target, self.upper)
 
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
-        """With a length r of the line of sight u, -(w + u x v / r), where the link turns by w and its eye moves by v."""
+        """With the length r of the line of sight u, -(w + u x v / r) for link velocity w and eye velocity v."""
         rotation, u, eye, r = self._seen(view, p)
         jac = view.jacobian(self.link)
         moving = rotation.T @ (jac[:3] + _crossed(jac[3:], eye))
         return u, rotation.T @ jac[3:] - _crossed(moving, u) * (1.0 / r)
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:
-        """The same, the eye (3,) from the link's origin, world axes, and how far the target is; one at the eye is behind."""
+        """As in the base class, plus the eye (3,) from the link, world axes, and the distance; a target at it is behind."""
         pose = view.pose(self.link)
         rotation, eye = pose[:3, :3] @ basis(self.axis), pose[:3, :3] @ self.point
         sight = rotation.T @ (np.asarray(p) - pose[:3, 3] - eye)

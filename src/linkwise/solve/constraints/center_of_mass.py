@@ -1,4 +1,4 @@
-"""The centre of mass must stand at a point, within a box, or above a support polygon."""
+"""Centre of mass at a point, within a box, or above a support polygon."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from linkwise.spatial.validation import numbers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CenterOfMass(Constraint):
-    """The centre of mass of all links stands at a point, within a box, or above a polygon.
+    """The centre of mass of all links is at a point, within a box, or above a polygon.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class CenterOfMass(Constraint):
         _centre(tree, tree.neutral)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """The way that is left, or those into the box, or over the edges."""
+        """Residual of the point, the box, or the edges."""
         here, rates = _centre(view.tree, view.q), find("center_of_mass_jacobian").function(view.tree, view.q)
         if self.form == "point":
             return ConstraintEquations(np.asarray(p) - here, rates, (False,) * 3)
@@ -115,12 +115,12 @@ class CenterOfMass(Constraint):
 
 
 def _centre(tree: Tree, q: Array) -> Array:
-    """The centre of mass (3,); looked up by name, because dynamics with loops stand on this package."""
+    """Centre of mass (3,); looked up by name, because dynamics with loops import this package."""
     return np.asarray(find("center_of_mass").function(tree, q))
 
 
 def half_planes(above: npt.ArrayLike, margin: float) -> FloatArray:
-    """The half planes (k, 3) whose common points are a convex polygon less a margin: a x + b y <= c, (a, b) of length 1.
+    """Half planes (k, 3) of a convex polygon shrunk by a margin: a x + b y <= c, (a, b) of length 1.
 
     The hull is A. M. Andrew's, "Another efficient algorithm for convex hulls in two dimensions", Information Processing
     Letters 9(5), 1979.
@@ -154,5 +154,5 @@ def half_planes(above: npt.ArrayLike, margin: float) -> FloatArray:
 
 
 def _area(a: FloatArray, b: FloatArray, c: FloatArray) -> float:
-    """Twice the area of a triangle, above zero where its corners go round to the left."""
+    """Twice the signed area of a triangle, positive for counterclockwise corners."""
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

@@ -28,16 +28,16 @@ from linkwise.solve.validation import FARTHEST, positive, settle
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, root, select
 
-#: By how much more than the margin an iteration keeps clear, m, so that rounding does not end it short of the margin.
+#: Additional clearance of an iteration, m, so that rounding does not stop it short of the margin.
 BEYOND = 1e-8
 
-#: A vector from one axis to another that is shorter, m, is rounding, and has no direction; nor is there less to lack.
+#: A vector between two axes shorter than this, m, is rounding, and has no direction; and the least deficit.
 NO_DIRECTION, SMALLEST = 1e-12, 1e-150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clear(Constraint):
-    """All pairs of shapes stay a margin apart: those of the mechanism, and each of these from each obstacle.
+    """All pairs of shapes keep a margin: those of the mechanism, and each of these with each obstacle.
 
     Distances are those of `Mechanism.clearance`, of capsules that contain the shapes: what is clear by them is clear.
 
@@ -103,7 +103,7 @@ class Clear(Constraint):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
+        """Data other than numbers."""
         return (Clear, self.obstacles.kinds, self.disabled, self.seed)
 
     def kind(self) -> Clear:
@@ -117,13 +117,13 @@ class Clear(Constraint):
         return other
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the mechanism has shapes, and pairs of them to look at."""
+        """Raise `ArgumentError` unless the mechanism has shapes with pairs to be checked."""
         shapes = collision_shapes(tree, self.disabled, self.seed)
         if not shapes.pairs and not (shapes.moving and self.obstacles.names):
             raise ArgumentError(f"{tree.name!r} has no pair of shapes that could touch; expected obstacles, or more shapes")
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What is lacking, and its slope; see the notes of the class."""
+        """Residual and its derivative; see the notes of the class."""
         shapes = collision_shapes(view.tree, self.disabled, self.seed)
         margin = p[0] + BEYOND
         wrenches: dict[int, list[Any]] = {}
@@ -146,14 +146,14 @@ class Clear(Constraint):
         return ConstraintEquations(np.array([lacking]), np.array([rates * scale]), (False,))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The sum of the squares of what the pairs lack."""
+        """Sum of the squared deficits of the pairs."""
         shapes = collision_shapes(view.tree, self.disabled, self.seed)
         parts = [part for pair in distances(shapes, self.obstacles.kinds, view.q, _rows(p)) for part in pair]
         short = [p[0] - part[0] for part in parts]
         return squared(np.array([select(value, value, 0.0) for value in short])), 0.0
 
     def interval(self, view: Configuration, p: Array) -> Interval:
-        """How far each pair is from the margin, and what changes that."""
+        """Margins of the pairs, and their derivatives."""
         shapes = collision_shapes(view.tree, self.disabled, self.seed)
         rates, low = [], []
         for (i, j), parts in zip(self._ends(shapes), distances(shapes, self.obstacles.kinds, view.q, _rows(p)), strict=True):
@@ -166,7 +166,7 @@ class Clear(Constraint):
         return Interval(np.array(rates), np.array(low), np.full(len(low), FARTHEST), (False,) * len(low))
 
     def satisfied(self, mechanism: Tree, q: FloatArray) -> Any:
-        """Whether configurations (..., nq) are clear by the margin."""
+        """Mark configurations (..., nq) that keep the margin."""
         shapes = collision_shapes(mechanism, self.disabled, self.seed)
         return distances_at(shapes, self.obstacles, q, least=True) >= self.margin
 
@@ -186,7 +186,7 @@ def _rows(p: Array) -> Array:
 
 
 def _rates(view: Configuration, link: int, force: Array, moment: Array) -> Array:
-    """What a wrench at the world's origin does along each velocity (nv,)."""
+    """Generalized force (nv,) of a wrench at the world's origin."""
     if link < 0:
         raise ArgumentError("Clear: a shape on a floating base; expected it on a fixed link of the base")
     jac, origin = view.jacobian(link), view.pose(link)[:3, 3]

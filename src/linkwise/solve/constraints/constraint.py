@@ -1,4 +1,4 @@
-"""What every constraint is: numbers that may differ from task to task, and equations over them, written once on scalars."""
+"""Interface of constraints: parameters that may differ between tasks, and equations over scalars."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from linkwise.torch_graphs import constant_in_graphs, is_traced
 
 
 class Configuration:
-    """A mechanism at one configuration: poses and Jacobians that several constraints need are computed once.
+    """A mechanism at one configuration, with poses and Jacobians shared by several constraints.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Interval:
-    """What a range lets a step do, ``low <= rates @ dq <= high``: it holds where ``low <= 0 <= high``.
+    """Permitted step of a range, ``low <= rates @ dq <= high``, satisfied where ``low <= 0 <= high``.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class ConstraintEquations:
 
     @classmethod
     def between(cls, values: Array, rates: Array, bounds: tuple[Any, Any], angles: tuple[bool, ...]) -> ConstraintEquations:
-        """Those of values (k,), with their derivative (k, nv), that are to stay between bounds (k,)."""
+        """Equations of values (k,), with their derivative (k, nv), that must stay within bounds (k,)."""
         low, high = (np.asarray(bound) - np.asarray(values) for bound in bounds)
         lacking = [select(a, a, select(-b, b, 0.0)) for a, b in zip(low, high, strict=True)]
         active = [select(a, 1.0, select(-b, 1.0, 0.0)) for a, b in zip(low, high, strict=True)]
@@ -114,7 +114,7 @@ class ConstraintEquations:
 
 
 class Constraint(ABC):
-    """What must hold of a mechanism.
+    """A constraint on a mechanism.
 
     A subclass says its equations over scalars. `numbers` are what may differ from task to task; `key` is everything else, so
     that tasks of one kind share their compiled solver.
@@ -136,7 +136,7 @@ class Constraint(ABC):
     priority: int | None = None
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
-        """A constraint; of arrays of torch or JAX what stands for it until `solve` has their numbers."""
+        """Create a constraint; for arrays of torch or JAX a placeholder until `solve` has their numbers."""
         if is_traced():
             return super().__new__(cls) if cls is ConstraintOfArrays else ConstraintOfArrays(cls, args, options)
         values = (*args, *options.values())
@@ -167,15 +167,19 @@ class Constraint(ABC):
 
     @abstractmethod
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """How far from holding: the squares of a distance (m2) and of an angle (rad2)."""
+        """Squared distance (m2) and squared angle (rad2) of the violation."""
 
     def interval(self, view: Configuration, p: Array) -> Interval | None:
-        """Of a range: how far it is from its bounds."""
+        """Distances of a range from its bounds."""
         return self.equations(view, p).interval
+
+    def is_of_arrays(self, tree: Tree) -> bool:
+        """Whether equations and errors work on q (nq, N) and numbers (p, N) as they are: rows of joint coordinates alone."""
+        return False
 
     @abstractmethod
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless it can be asked of this mechanism."""
+        """Raise `ArgumentError` unless it is valid for this mechanism."""
 
     @property
     def level(self) -> int:
@@ -184,7 +188,7 @@ class Constraint(ABC):
 
     @property
     def task(self) -> FloatArray:
-        """The numbers of the task, and the weight where there is one (..., p) or (..., p + 1)."""
+        """Parameters of the task, and the weight if there is one (..., p) or (..., p + 1)."""
         if self.weight is None:
             return self.numbers
         batch = common_batch(numbers=self.numbers.shape[:-1], weight=self.weight.shape)
@@ -196,7 +200,7 @@ class Constraint(ABC):
         return self
 
     def counted(self, tree: Tree) -> tuple[int, ...]:
-        """Joint coordinates, by index, whose whole turns count: none, unless a subclass says so."""
+        """Indices of joint coordinates whose full turns matter: none by default."""
         return ()
 
 
@@ -205,7 +209,7 @@ TRACKING = ("torch", "jax")
 
 
 class ConstraintOfArrays(Constraint):
-    """A constraint whose numbers are arrays of torch or JAX; `solve` takes it.
+    """A constraint whose parameters are arrays of torch or JAX, for `solve`.
 
     Parameters
     ----------
@@ -242,7 +246,7 @@ def _argument_names(kind: type[Constraint], count: int, names: tuple[str, ...]) 
 
 
 def _is_tracked(value: Any) -> bool:
-    """Whether it is an array that a constraint keeps; within `torch.compile` also one of NumPy, which is a tensor there."""
+    """True for an array that a constraint keeps; within `torch.compile` also for a NumPy array, which is a tensor there."""
     if is_traced():
         return hasattr(value, "detach") or isinstance(value, np.ndarray)
     return library_name(value) in TRACKING
@@ -295,12 +299,12 @@ def range_bounds(lower: npt.ArrayLike | None, upper: npt.ArrayLike | None, size:
 
 
 def outside(value: Any, lower: Any, upper: Any) -> Any:
-    """How far a scalar is beyond its bounds."""
+    """Excess of a scalar over its bounds."""
     return select(lower - value, lower - value, select(value - upper, value - upper, 0.0))
 
 
 def angle_bound(upper: npt.ArrayLike) -> FloatArray:
-    """The greatest angle (...), rad, from 0 to pi."""
+    """Upper bound of an angle (...), rad, from 0 to pi."""
     return numbers_between("upper", upper, "angles from 0 to pi, rad", np.pi)
 
 

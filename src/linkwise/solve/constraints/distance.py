@@ -29,7 +29,7 @@ NEAREST = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Constraint):
-    """A point of a link is as far from a point of another link, or of the world, as said.
+    """The distance between a point of a link and a point of another link, or of the world.
 
     Parameters
     ----------
@@ -95,10 +95,14 @@ class Distance(Constraint):
         return self.bounds
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the links are there."""
+        """Raise `ArgumentError` unless the links exist, and no link is taken for the world."""
         tree.frame(self.link)
         if self.other != "world":
             tree.frame(self.other)
+        if "world" in (self.link, self.other) and "world" in tree.link_names:
+            raise ArgumentError(
+                f"Distance: 'world' is a link of {tree.name!r}; expected its index, {tree.link_index('world')}"
+            )
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """The distance that is lacking."""
@@ -111,7 +115,7 @@ class Distance(Constraint):
         return ConstraintEquations(np.array([p[0] - length]), slope[None], (False,))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The square of what the distance lacks."""
+        """Square of the distance's residual."""
         first, second = (self._place(view, *end) for end in self._ends)
         away = first - second
         lacking = outside(root(away @ away), p[0], p[1])
@@ -129,7 +133,7 @@ class Distance(Constraint):
         return np.asarray(pose[:3, 3] + pose[:3, :3] @ point)
 
     def _moving(self, view: Configuration, link: int | str, point: FloatArray) -> tuple[Array, Array]:
-        """A point (3,), and how it moves (3, nv)."""
+        """Position (3,) and Jacobian (3, nv) of a point."""
         if link == "world":
             return point, np.zeros((3, view.tree.nv))
         jac, arm = view.jacobian(link), view.pose(link)[:3, :3] @ point

@@ -29,10 +29,10 @@ def _numbers(field: str, value: npt.ArrayLike, expected: str) -> FloatArray:
 
 
 class JointEquation(Constraint):
-    """One equation of joint coordinates, the first of which is asked for: what is left of it is linear in them."""
+    """One linear equation of joint coordinates, the first of which is constrained."""
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What the first coordinate lacks."""
+        """Residual of the first coordinate."""
         tree, joints = view.tree, self.counted(view.tree)
         rates = blank(1, tree.nv)
         for joint, slope in zip(joints, self._slopes(p), strict=True):
@@ -46,11 +46,11 @@ class JointEquation(Constraint):
 
     @abstractmethod
     def _left(self, view: Configuration, p: Array) -> Any:
-        """What the first coordinate lacks, rad or m."""
+        """Residual of the first coordinate, rad or m."""
 
     @abstractmethod
     def _slopes(self, p: Array) -> tuple[Any, ...]:
-        """What of it a change of each coordinate makes up for."""
+        """Coefficients of the coordinates in the residual."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,15 +111,19 @@ class Coordinate(JointEquation):
         return self.value[..., None] if self.bounds is None else self.bounds
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the joint is there."""
+        """Raise `ArgumentError` unless the joint exists."""
         self.counted(tree)
 
     def counted(self, tree: Tree) -> tuple[int, ...]:
         """The joint: its whole turns count."""
         return (joint_index(tree, "joint", self.joint),)
 
+    def is_of_arrays(self, tree: Tree) -> bool:
+        """Unless it has a range."""
+        return self.bounds is None
+
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What the coordinate lacks."""
+        """Residual of the coordinate."""
         part = super().equations(view, p)
         if self.bounds is None:
             return part
@@ -195,13 +199,13 @@ class Follows(JointEquation):
         return np.stack(np.broadcast_arrays(self.ratio, self.offset), axis=-1)
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless both joints are there and are two."""
+        """Raise `ArgumentError` unless both joints exist and differ."""
         follower, leader = self.counted(tree)
         if follower == leader:
             raise ArgumentError(f"joint and leader are both {tree.names[leader]!r}; expected two joint coordinates")
 
     def counted(self, tree: Tree) -> tuple[int, ...]:
-        """Both joints: their whole turns count."""
+        """Both joints: their full turns matter."""
         return joint_index(tree, "joint", self.joint), joint_index(tree, "leader", self.leader)
 
     def _left(self, view: Configuration, p: Array) -> Any:

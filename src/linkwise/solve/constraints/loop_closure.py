@@ -66,7 +66,7 @@ class Closed(Constraint):
         return np.zeros(0)
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the loop, or its links, are there."""
+        """Raise `ArgumentError` unless the loop, or its links, exist."""
         loop = self.on(tree)
         for field in ("first", "second"):
             if getattr(loop, field) not in {"base", *tree.link_names}:
@@ -108,7 +108,7 @@ class Closed(Constraint):
 
 
 def with_loops(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:
-    """What must hold, the loops of the mechanism added.
+    """Add the loops of the mechanism to the constraints.
 
     Raises
     ------

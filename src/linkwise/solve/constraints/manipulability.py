@@ -76,7 +76,7 @@ class Manipulability(Constraint):
         return self.lower[..., None]
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the link is there, on a fixed base, and no loop holds the joints that move it."""
+        """Raise `ArgumentError` unless the link exists, on a fixed base, and is not moved by joints of a loop."""
         tree.frame(self.link)
         if tree.floating:
             raise ArgumentError(f"Manipulability: {tree.name!r} has a floating base; expected a fixed one")
@@ -91,13 +91,13 @@ class Manipulability(Constraint):
                 )
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What it lacks."""
+        """Residual of the manipulability."""
         length = characteristic_length(view.tree, self.link)
         value, slope = volume_and_slope(view.tree, self.link, self.rows, length, view.q)
         return ConstraintEquations.between(np.array([value]), slope[None], (p, [FARTHEST]), (True,))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The square of what it lacks, which has no unit, in the place of an angle."""
+        """Square of the residual, which has no unit, in place of an angle."""
         value = volume_and_slope(view.tree, self.link, self.rows, characteristic_length(view.tree, self.link), view.q)[0]
         lacking = outside(value, p[0], FARTHEST)
         return 0.0, lacking * lacking

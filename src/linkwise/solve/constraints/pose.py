@@ -31,19 +31,19 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import RIGID, mask_of, numbers, rigid_poses, shaped
 
-#: Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest.
+#: Poses whose `defects` are no greater are used unchanged; the rotations of others are orthonormalized.
 EXACT = 1e-26
 
-#: Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis.
+#: Below this value of 1 + trace the axis of a rotation is undetermined: it counts as half a turn about every axis.
 HALF_TURN = 1e-6
 
-#: What stands for each component of such a turn: never zero, so that no opposite orientation passes for the one wanted.
+#: Each component of such a rotation: never zero, so that no opposite orientation counts as a solution.
 ANY_AXIS = 2.0 / np.sqrt(3.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pose(Constraint):
-    """The frame of a link stands at the pose T, in the axes that count.
+    """The frame of a link is at the pose T, in the selected axes.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Pose(Constraint):
         return constraint
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the link is there."""
+        """Raise `ArgumentError` unless the link exists."""
         tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
@@ -147,7 +147,7 @@ class Pose(Constraint):
         return distance, select(4.0 * w * w - HALF_TURN, squared(turn[counts[3:]] * ratio), np.pi**2)
 
     def _angle(self, view: Configuration, p: Array, w: Any) -> Any:
-        """The angle of the whole turn that is left, whose half has the cosine w."""
+        """Total remaining angle, whose half has the cosine w."""
         gap = (self._reached(view)[:3, :3] - _target(p)[:3, :3]).ravel()
         return 2.0 * atan2(root(squared(gap)) * (0.5 / np.sqrt(2.0)), w)
 
@@ -157,7 +157,7 @@ class Pose(Constraint):
         return pose if self.at is None else np.asarray(pose @ self.at)
 
     def _left(self, view: Configuration, p: Array) -> tuple[Array, Array, Any]:
-        """The way (3,), the turn (3,) as 2 sin(t/2) times its axis, and cos(t/2)."""
+        """Remaining displacement (3,), rotation (3,) as 2 sin(t/2) times its axis, and cos(t/2)."""
         reached, wanted = self._reached(view), _target(p)
         r, s = reached[:3, :3], wanted[:3, :3]
         shift = wanted[:3, 3] - reached[:3, 3]
@@ -171,7 +171,7 @@ class Pose(Constraint):
 
 
 class Position(Pose):
-    """A point of a link, or the tool's origin, stands at the point p, or within a box.
+    """A point of a link, or the tool's origin, is at the point p, or within a box.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class Position(Pose):
         return constraint  # type: ignore[return-value]  # (a copy of this)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """The way that is left, or that into the box."""
+        """Remaining displacement to the point or box."""
         if self.box is None:
             return super().equations(view, p)
         rates = super().equations(view, np.eye(4).ravel()).rates
@@ -258,7 +258,7 @@ class Position(Pose):
 
 
 class Orientation(Pose):
-    """A link's frame, or the tool's, is turned as R (..., 3, 3) says, world frame, or by an angle from there at most.
+    """A link's frame, or the tool's, has the rotation R (..., 3, 3), world frame, or differs by at most an angle.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ class Orientation(Pose):
 
     @property
     def numbers(self) -> FloatArray:
-        """The pose, and the angle where there is one (..., 16) or (..., 17)."""
+        """Pose, and the angle if there is one (..., 16) or (..., 17)."""
         return super().numbers if self.upper is None else with_bound(super().numbers, self.upper)
 
     def kind(self) -> Orientation:
@@ -328,7 +328,7 @@ class Orientation(Pose):
         return constraint  # type: ignore[return-value]  # (a copy of this)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """The turn that is left, or what of its angle is too much."""
+        """Remaining rotation, or the excess of its angle."""
         if self.upper is None:
             return super().equations(view, p)
         part = super().equations(view, p[:16])
@@ -338,7 +338,7 @@ class Orientation(Pose):
         return ConstraintEquations.between(np.array([angle]), -(axis @ part.rates)[None], ([-FARTHEST], p[16:]), (True,))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The square of the angle, or of what of it is too much."""
+        """Square of the angle, or of its excess."""
         if self.upper is None:
             return super().errors(view, p)
         excess = outside(self._angle(view, p[:16], self._left(view, p[:16])[2]), -FARTHEST, p[16])
@@ -360,7 +360,7 @@ def exact_poses(T: npt.ArrayLike) -> FloatArray:
 
 
 def defects(numbers: FloatArray) -> Any:
-    """How far numbers (..., 16) are from a pose: the squares of what should be zero, and 1 more where it is too far."""
+    """Deviation of numbers (..., 16) from a pose: sum of squares that should be zero, plus 1 beyond the tolerance."""
     return _defect()(numbers)
 
 

@@ -1,4 +1,4 @@
-"""All joint coordinates must be near a posture, or away from their limits."""
+"""All joint coordinates near a posture, or away from their limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JointRows(Constraint):
     """Equations of several joint coordinates, one each."""
 
     def joints(self, tree: Tree) -> list[int]:
-        """Which."""
+        """Indices of the constrained joints."""
         return list(range(tree.n))
 
     def counted(self, tree: Tree) -> tuple[int, ...]:
@@ -36,12 +36,12 @@ class JointRows(Constraint):
         return tuple(self.joints(tree))
 
     def _rows(self, tree: Tree) -> tuple[Array, tuple[bool, ...]]:
-        """What steps do to them (k, nv), and which are angles."""
-        joints = self.joints(tree)
-        return np.eye(tree.nv)[[tree.nv - tree.n + k for k in joints]], tuple(not tree.is_length[k] for k in joints)
+        """Derivative of the coordinates (k, nv), and the mask of angles."""
+        joints, is_length = self.joints(tree), tree.is_length
+        return np.eye(tree.nv)[[tree.nv - tree.n + k for k in joints]], tuple(not is_length[k] for k in joints)
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The squares of what slides lack, and of what turns lack."""
+        """Squared residuals of sliding joints, and of revolute ones."""
         part = self.equations(view, p)
         pairs = list(zip(part.residual, part.angles, strict=True))
         far, turned = (squared(np.array([value for value, angle in pairs if angle is kind])) for kind in (False, True))
@@ -97,8 +97,12 @@ class Posture(JointRows):
             if shortest < LEAST:
                 raise ArgumentError(f"Posture: the quaternion of {at.name!r} has the length {shortest:g}; expected 1")
 
+    def is_of_arrays(self, tree: Tree) -> bool:
+        """Unless quaternions count."""
+        return not self._turning(tree, self.q.shape[-1])
+
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What each coordinate lacks, of an orientation twice the vector part of the quaternion that is left to turn."""
+        """Residual of each coordinate; of a quaternion twice the vector part of the remaining rotation."""
         tree, numbers = view.tree, np.asarray(p)
         rates, angles = self._rows(tree)
         residuals, slopes = [numbers[len(p) - tree.n :] - view.q[tree.nq - tree.n :]], [rates]
@@ -127,7 +131,7 @@ class Posture(JointRows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitMargin(JointRows):
-    """All joints that have two limits stay away from them by a share of their range.
+    """All joints that have two limits keep a share of their range as distance.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ class LimitMargin(JointRows):
         return self.share[..., None]
 
     def joints(self, tree: Tree) -> list[int]:
-        """Those with two limits."""
+        """Indices of the joints with two limits."""
         return [int(k) for k in np.flatnonzero(np.isfinite(tree.q_min) & np.isfinite(tree.q_max))]
 
     def check(self, tree: Tree) -> None:
@@ -173,7 +177,7 @@ class LimitMargin(JointRows):
             raise ArgumentError(f"LimitMargin: no joint of {tree.name!r} has two limits; expected one at least")
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """How much too near to a limit each is."""
+        """Deficit of each distance from a limit."""
         tree, joints = view.tree, self.joints(view.tree)
         rates, angles = self._rows(tree)
         low, high = tree.q_min[joints], tree.q_max[joints]

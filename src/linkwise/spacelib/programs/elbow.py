@@ -31,7 +31,7 @@ from linkwise.spatial.validation import choice, readable
 
 JOINTS = 6
 
-#: How numbers are written: so that they read back as the same, or with six decimals as the manual has them.
+#: Formats of numbers: with all digits, or with six decimals as in the manual.
 DIGITS = ("all", "manual")
 
 #: The six lines of an instant of GRIPPER.MOT.
@@ -268,7 +268,7 @@ Relative = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Direct:
-    """What the programs for the direct kinematics compute.
+    """Results of the programs of direct kinematics.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ def carried(start: Relative, links: Iterable[Relative]) -> Relative:
 
 
 def written(result: Direct) -> Iterator[str]:
-    """What the programs print on the screen: time, then three matrices, for each instant."""
+    """Printed output of the programs: time, then three matrices, for each instant."""
     heads = (f"\nTime={t:f}\n" for t in result.gripper.t)
     matrices = {"position": result.M, "velocity": result.W, "acceleration": result.H}
     parts = {f"The {name} matrix of the gripper is:": matrix for name, matrix in matrices.items()}

@@ -41,29 +41,27 @@ from linkwise.spatial.transform import transforms
 #: The listing's bound on the norm of target minus gripper matrix.
 LISTED_TOLERANCE = 0.0005
 
-#: That norm must come below this, times the greatest length in it. Steps then go on while they gain, or to rounding: some
-#: 1e-15.
+#: Tolerance of that norm, times the greatest length in it. Steps continue while it decreases, or to rounding: some 1e-15.
 TOLERANCE = 1e-11
 
 #: Steps at most. Towards a singular position each only halves the error of the angles.
 MOST = 100
 
-#: Steps without gain, after which what is below the tolerance will do.
+#: Steps without improvement after which an error below the tolerance is accepted.
 PATIENCE = 3
 
 #: No joint moves by more in one step, rad: the linear model does not reach farther.
 LONGEST = 0.5
 
-#: Singular values of the Jacobian below this share of the greatest count as zero for speeds and accelerations.
-#:
-#: At a singular position the error of position grows with the square of that of the angles, which can thus be found only to
-#: some 1e-8, the root of the rounding; what is smaller in the Jacobian has no meaning.
+#: Relative threshold of zero singular values of the Jacobian for velocities and accelerations.  At a singular position the
+#: error of position grows with the square of that of the angles, which are thus accurate to some 1e-8 only, the root of the
+#: rounding; smaller values in the Jacobian are meaningless.
 SINGULAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Inverse:
-    """What ELB_I_DH computes.
+    """Results of ELB_I_DH.
 
     Attributes
     ----------
@@ -106,7 +104,7 @@ def elb_i_dh(
     tolerance: float | None = None,
     most: int = MOST,
 ) -> Inverse:
-    """The program ELB_I_DH: joint angles by Newton and Raphson's method, then speeds and accelerations.
+    """The program ELB_I_DH: joint angles by Newton and Raphson's method, then velocities and accelerations.
 
     A step solves J dq = ds, ds the six elements of (target - gripper) gripper^-1; column i of J has those of the L matrix of
     joint i in the base frame (manual, section 7.6.8). At a singular position the step of smallest norm is taken.
@@ -189,7 +187,7 @@ def target(gripper: GripperMotion) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def written(result: Inverse) -> Iterator[str]:
-    """What the program prints on the screen: time, joint angles, speeds and accelerations, for each instant."""
+    """Printed output of the program: time, joint angles, velocities and accelerations, for each instant."""
     motion = result.motion
     values = {"angles q": motion.q, "velocities qp": motion.qp, "accelerations qpp": motion.qpp}
     return pages((f"\n Time={t:f}\n" for t in motion.t), {f"The joint {name} are": part for name, part in values.items()})
@@ -211,14 +209,14 @@ class _Arm:
 
 
 def _size(matrix: FloatArray) -> float:
-    """The greatest element of a position matrix: a length, or the 1 of a rotation."""
+    """Greatest element of a position matrix: a length, or the 1 of a rotation."""
     return max(1.0, float(np.abs(matrix).max()))
 
 
 def _newton(
     arm: _Arm, wanted: FloatArray, start: FloatArray, tolerance: float | None, most: int
 ) -> tuple[FloatArray, int, float]:
-    """Angles, how many steps were taken, and the norm of the difference that is left."""
+    """Angles, number of steps, and norm of the remaining difference."""
     q, best, left, idle = start, start, np.inf, 0
     rounding = 2.0 * np.finfo(float).eps * _size(wanted)
     for count in range(most + 1):

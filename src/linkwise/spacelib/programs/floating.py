@@ -35,7 +35,7 @@ _ROUNDED = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class TwoLinks:
-    """Two bodies, the second turning about the z axis of the first, and how the first moves at the start.
+    """Two bodies, the second rotating about the z axis of the first, and the initial motion of the first.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def _position(path: str | Path, m: FloatArray, line: int) -> FloatArray:
     return m if is_rigid(m, 1e-12) else np.asarray(normal(m))
 
 
-#: What the programs print at each instant, and over what words.
+#: Printed quantities of each instant, and their headings.
 LABELS = (
     ("m1", "Position matrix of link 1"),
     ("m2", "Absolute position matrix of link 2"),
@@ -183,7 +183,7 @@ _ALL_UNKNOWN = np.array([[1] * 6, [0] * 6])
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What became of the two links.
+    """Motion of the two links.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
 
 
 def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> History:
-    """The program TEST_NEW: as TEST, but at each instant the speeds are corrected so that momentum is as at the start.
+    """The program TEST_NEW: as TEST, with velocities corrected at each instant to the initial momentum.
 
     Linear and angular momentum are six numbers, and so are the speeds of link 1: the correction fixes them all (manual,
     section 7.2.4, note).
@@ -318,7 +318,7 @@ def _run(program: str, links: TwoLinks, motion: Motion, keep: bool, as_listed: b
 
 @contextmanager
 def _named(program: str, k: int, t: float) -> Iterator[None]:
-    """Say in an error at which instant it was; what overflows becomes one."""
+    """Add the instant to an error; an overflow becomes one."""
     try:
         with np.errstate(all="ignore"):
             yield

@@ -36,7 +36,7 @@ TOLERANCE = 1e-11
 
 _NOT_FIXED = "momentum does not fix the speeds of the base: the two links have no extent, or numbers become too large"
 
-#: Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight.
+#: Nodes of the stages of the classical Runge-Kutta method (W. Kutta, 1901), and their weights.
 _STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 
 
@@ -99,7 +99,7 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
 
 
 def with_check(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE) -> tuple[History, History]:
-    """The same, and once more with half the step, against which the result was checked.
+    """As `run_floating_base`, and again with half the step as a check of the result.
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ class _System:
     momentum: FloatArray
 
     def speeds(self, q: FloatArray, rate: FloatArray) -> FloatArray:
-        """Speeds (..., 7) with the momentum that is kept, the joint's given."""
-        columns = np.asarray(self.body.momentum(q[..., None, :], np.eye(7)))  # each row the momentum of one unit speed
+        """Velocities (..., 7) with the conserved momentum, that of the joint given."""
+        columns = np.asarray(self.body.momentum(q[..., None, :], np.eye(7)))  # each row is the momentum of one unit velocity
         left = self.momentum - columns[..., 6, :] * rate[..., None]
         base = np.linalg.solve(np.swapaxes(columns[..., :6, :], -1, -2), left[..., None])[..., 0]
         return np.concatenate([base, rate[..., None]], axis=-1)
 
     def step(self, pose: FloatArray, angles: FloatArray, rates: FloatArray, step: float, weights: FloatArray) -> FloatArray:
-        """One step of the pose; the motor's angle and speed stand at the stages."""
+        """One step of the pose; the motor's angle and velocity are given at the stages."""
         rate_of = self.body.kernel("configuration_rate")
         slope, total = np.zeros(7), np.zeros(7)
         for (place, _), weight, angle, rate in zip(_STAGES, weights, angles, rates, strict=True):
@@ -222,7 +222,7 @@ def _link(J: FloatArray, joint: str, name: str) -> Link:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One program against the reference.
+    """One program compared with the reference.
 
     Attributes
     ----------
@@ -289,7 +289,7 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
 
 
 def compared(links: TwoLinks, history: History, reference: History) -> Compared:
-    """One history against the reference, at the reference's instants.
+    """One history compared with the reference, at the reference's instants.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def centres(links: TwoLinks, history: History) -> FloatArray:
 
 
 def names(comparisons: Sequence[Compared]) -> list[str]:
-    """What each is called, with its step where a program was run with several."""
+    """Name of each program, with its step if it was run with several."""
     programs = [item.history.program for item in comparisons]
     return [
         f"{name}, dt = {1e3 * item.history.dt:.3g} ms" if programs.count(name) > 1 else name
@@ -325,13 +325,13 @@ def names(comparisons: Sequence[Compared]) -> list[str]:
     ]
 
 
-#: At how many instants the bodies are drawn.
+#: Number of instants at which the bodies are drawn.
 POSTURES = 5
 
-#: What is zero stands at the lower edge of a logarithmic axis.
+#: Zero is drawn at the lower edge of a logarithmic axis.
 LEAST = 1e-17
 
-#: Widths of the paths of the first and of the last program: what is below shows beside what is above.
+#: Line widths of the first and of the last program, so that overlapping lines are visible.
 THICK, THIN = 7.0, 1.4
 
 
@@ -413,7 +413,7 @@ def _paths(axis: Any, links: TwoLinks, comparisons: Sequence[Compared], names: S
 
 
 def _rod(m: FloatArray, J: FloatArray) -> FloatArray:
-    """A rod (2, 3) from the joint through the centre of mass, twice as far; a body centred on the joint is a short one."""
+    """A rod (2, 3) from the joint through the centre of mass, twice as far; a short one for a body centred on the joint."""
     com = J[:3, 3] / J[3, 3]
     end = 2.0 * com if com.any() else np.array([0.1, 0.0, 0.0])
     return np.stack([m[:3, 3], m[:3, :3] @ end + m[:3, 3]])

@@ -28,12 +28,12 @@ from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.rob_mat import PRINTED
 from linkwise.spatial.scalar import FloatArray
 
-#: So many mistakes are reported; a file with more is read no further.
+#: Greatest number of reported errors; reading then stops.
 MANY = 20
 
 
 def save_numbers(path: str | Path, rows: Iterable[Iterable[float]]) -> None:
-    """Write rows of numbers, each so that it reads back as the same; the file is there whole or not at all.
+    """Write rows of numbers with all their digits, atomically.
 
     Whole numbers given as int have no point, as those that count have none in the manual's files.
 
@@ -46,7 +46,7 @@ def save_numbers(path: str | Path, rows: Iterable[Iterable[float]]) -> None:
 
 
 class NumberFile:
-    """The numbers of a file, taken in their order; `finish` raises for all that was wrong.
+    """The numbers of a file, taken in order; `finish` raises all errors.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class NumberFile:
 
     @property
     def more(self) -> bool:
-        """Whether there are words that have not been taken."""
+        """True if there are words that have not been taken."""
         return self._coming is not None
 
     def number(self, name: str) -> float:
@@ -212,7 +212,7 @@ class Sheet:
 
 
 def pages(heads: Iterable[str], parts: Mapping[str, FloatArray], *, fixed: bool = False) -> Iterator[str]:
-    """What a program prints at each instant: a head, then the array of each part at that instant under its title."""
+    """Yield a program's output at each instant: a head, then the array of each part at that instant under its title."""
     for k, head in enumerate(heads):
         page = io.StringIO()
         page.write(head)
@@ -222,7 +222,7 @@ def pages(heads: Iterable[str], parts: Mapping[str, FloatArray], *, fixed: bool 
 
 
 def rounded(value: float, size: float = 1.0) -> str:
-    """Write a number to six decimals, without the zeros at its end; what is below shows as zero.
+    """Format a number with six decimals, without trailing zeros; negligible ones become zero.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ LARGEST = 1 << 30
 
 @dataclass(frozen=True)
 class OutFile:
-    """What an OUT file holds, to the four decimals that are printed.
+    """Contents of an OUT file, to the four printed decimals.
 
     Attributes
     ----------
@@ -302,14 +302,14 @@ def read_out(path: str | Path) -> OutFile:
 
 
 def _next(link: int, links: int, instants: int) -> list[int]:
-    """The numbers that the next link may have: how many links there are is known when the second instant begins."""
+    """Valid numbers of the next link: the number of links is known when the second instant begins."""
     if instants == 1:
         return [link + 1, 1]
     return [1 if link == links else link + 1]
 
 
 def _link(path: str | Path, line: tuple[int, str], allowed: list[int]) -> int:
-    """The number of the link whose matrices begin here, one of those allowed."""
+    """Number of the link whose matrices begin here, one of those allowed."""
     place, text = line
     for number_of_link in allowed:
         if text.split() == ["Link", str(number_of_link)]:
@@ -333,7 +333,7 @@ def _matrices(path: str | Path, block: list[tuple[int, str]]) -> FloatArray:
     return np.array(rows).reshape(len(LABELS), 4, 4)
 
 
-#: What each file holds.
+#: Contents of each file.
 MEANINGS = {
     "SCARA.DAT": "a SCARA robot: frames, masses, gravity (table 7.2)",
     "SCARA.MOT": "two instants of its joints (table 7.3)",
@@ -361,7 +361,7 @@ def names() -> tuple[str, ...]:
 
 
 def path(name: str) -> Path:
-    """Where a bundled file is.
+    """Path of a bundled file.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def path(name: str) -> Path:
 
 
 def found(name: str | Path) -> tuple[Path, bool]:
-    """The file of that name, and whether it is a bundled one: taken where no file of the name exists.
+    """File of that name, and whether it is a bundled one, which is used if no file of the name exists.
 
     Parameters
     ----------
@@ -412,7 +412,7 @@ def _hint(known: str) -> str:
 
 
 def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = False) -> list[Path]:
-    """Copy bundled files into a folder; those that are there already are left as they are.
+    """Copy bundled files into a folder; existing ones are not changed.
 
     Parameters
     ----------

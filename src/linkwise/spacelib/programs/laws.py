@@ -146,7 +146,7 @@ def _seven_digits(value: float) -> str:
     return f"{value + 0.0:.6E}" if abs(value) < 1.0 else f"{value:.6f}"
 
 
-#: How numbers may be written.
+#: Formats of numbers.
 LAYOUTS: dict[str, Callable[[Motion], Iterator[str]]] = {
     "all": _all,
     "joint": partial(_rounded, _five_decimals),
@@ -186,7 +186,7 @@ MOTOR_LAW = (0.391023, 1.0 / 3.0)
 #: Time step of TEST.MOT, s.
 MOTOR_STEP = 0.002
 
-#: How many instants a motion may have at most.
+#: Greatest number of instants of a motion.
 LONGEST = 10_000_000
 
 
@@ -331,7 +331,7 @@ def motor_motion(dt: float = MOTOR_STEP) -> Motion:
 
 
 def _instants(dt: float, first: float, end: float) -> FloatArray:
-    """From the first time in steps to the end, or the first step beyond it."""
+    """Instants from the first time in steps to the end, or the first step beyond it."""
     if not (math.isfinite(dt) and dt > 0.0):
         raise ArgumentError(f"dt is {dt!r}; expected a time step > 0")
     if not (math.isfinite(first) and first >= 0.0):

@@ -22,7 +22,7 @@ from linkwise.spatial.validation import numbers
 
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
 
-#: How many units of rounding, times the size of the system, a residual may have: see `_rounding`.
+#: Tolerance of a residual in units of rounding, times the size of the system: see `_rounding`.
 ROUNDING = 64
 
 
@@ -214,7 +214,7 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
 
 
 def _rounding(columns: FloatArray, added: FloatArray, missed: FloatArray) -> FloatArray:
-    """What rounding may leave of each equation (n,), for the columns (n, rank) of the main variables.
+    """Rounding error of each equation (n,), for the columns (n, rank) of the main variables.
 
     An equation is a sum of those from which the pivots were taken, and takes over their rounding as it takes over them.
 
@@ -244,7 +244,7 @@ def _pivot_rows(columns: FloatArray) -> list[int]:
 
 
 def text(result: LinearSystem) -> str:
-    """Write the system and its solution, or the reduced system and what it says of the solutions."""
+    """Write the system and its solution, or the reduced system and its implication for the solutions."""
     sheet = Sheet()
     n, m = result.A.shape
     sheet.matrix("Matrix and right-hand side vector", np.column_stack([result.A, result.b]))

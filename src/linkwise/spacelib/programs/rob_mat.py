@@ -42,7 +42,7 @@ LINK_INSTANTS = 8192
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """What the data file says of a robot with n links.
+    """Contents of the data file of a robot with n links.
 
     Attributes
     ----------
@@ -70,13 +70,13 @@ class Robot:
 
     @property
     def nlink(self) -> int:
-        """How many links there are."""
+        """Number of links."""
         return len(self.jtype)
 
 
 @dataclass(frozen=True, eq=False)
 class RobMat:
-    """Motion and actions of n links, at one instant or at each of k; `...` stands for nothing or k.
+    """Motion and actions of n links, at one instant or at each of k; `...` is empty or k.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ def read_robot(path: str | Path, *, physical: bool = True) -> Robot:
 
 
 def _row(link: Link) -> list[float]:
-    """The sixteen numbers of a link as they stand in the file."""
+    """The sixteen numbers of a link in the file."""
     placed, body, j = link.dh_row, link.body, link.body.tensor
     assert placed is not None
     moments = [j[0, 0], j[0, 1], j[0, 2], j[1, 1], j[1, 2], j[2, 2]]
@@ -226,7 +226,7 @@ def rob_mat(robot: Robot, q: Any, qp: Any, qpp: Any, t: Any = 0.0) -> RobMat:
     [107.391, 47.373, 29.4]
     """
     at, rate, second = _motions(robot.nlink, q, qp, qpp)
-    with np.errstate(all="ignore"):  # what overflows is refused where the next function reads it
+    with np.errstate(all="ignore"):  # an overflow raises an error in the next function
         return _moved(robot, at, rate, second, t)
 
 
@@ -269,7 +269,7 @@ def _array(name: str, values: Any) -> Array:
 
 
 def _motions(n: int, *parts: Any) -> list[Array]:
-    """Coordinates, speeds and accelerations as arrays of one shape."""
+    """Coordinates, velocities and accelerations as arrays of one shape."""
     arrays = [_array(f"rob_mat: {name}", values) for name, values in zip(("q", "qp", "qpp"), parts, strict=True)]
     shapes = [values.shape for values in arrays]
     if len(set(shapes)) > 1 or arrays[0].ndim not in (1, 2) or shapes[0][-1] != n:
@@ -302,7 +302,7 @@ def _actions(robot: Robot, T: list[Array], HA: list[Array]) -> tuple[list[Array]
 
 
 def run(data: str | Path, motion: str | Path, *, physical: bool = True, read_first: bool = False) -> Iterator[RobMat]:
-    """Move a robot as its files say, to the end of the motion; some instants at a time, so that it may have any length.
+    """Move a robot by its files, to the end of the motion, in blocks of instants, so that it may have any length.
 
     Parameters
     ----------

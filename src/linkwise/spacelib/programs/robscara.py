@@ -22,13 +22,13 @@ from linkwise.spatial.validation import choice, readable
 
 Q = (pi / 4, pi / 6, 0.5)
 
-#: The joint variables of the manual, alpha and beta (rad) and h* (m), and their speeds.
+#: The joint variables of the manual, alpha and beta (rad) and h* (m), and their velocities.
 QP = (5 * pi / 4, 5 * pi / 4, -0.5)
 
 #: Height of the first arm above frame (0), and lengths of the two arms, m.
 HEIGHT, UPPER_ARM, FOREARM = 1.5, 0.33, 0.33
 
-#: How q3 enters the height of the gripper, and how its speed does.
+#: Signs of q3 in the height of the gripper, and of its velocity.
 SENSES = {"down": (-1.0, -1.0), "up": (1.0, 1.0), "as listed": (-1.0, 1.0)}
 
 

@@ -121,7 +121,7 @@ def _point(name: str, value: Any) -> FloatArray:
 
 
 def text(result: Satellite) -> str:
-    """Write the steps of the manual's text, then what its program prints."""
+    """Write the steps of the manual's text, then the output of its program."""
     sheet = Sheet()
     sheet.angle("alpha", result.alpha)
     sheet.angle("beta", result.beta)

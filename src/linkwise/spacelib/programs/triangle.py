@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import Array
 
 BEFORE = ((0.0, 1.0, 2.0, 1.0), (0.0, 6.0, 2.0, 1.0), (0.0, 1.0, 6.0, 1.0))
 
-#: The points P1, P2, P3 of the manual's triangle, and P4, P5, P6 where they go.
+#: The points P1, P2, P3 of the manual's triangle, and their targets P4, P5, P6.
 AFTER = ((3.0, 0.0, 2.0, 1.0), (8.0, 0.0, 2.0, 1.0), (3.0, 0.0, 6.0, 1.0))
 
 

@@ -38,7 +38,7 @@ from linkwise.view.scene.scene import MANY, build
 
 Pixels = npt.NDArray[np.uint8]
 
-#: Colours of a GIF; the same for all its pictures, so that what stands still stays as it is.
+#: Colours of a GIF; the same for all its pictures, so that static parts do not change.
 COLOURS = 96
 
 #: Pictures a second in a GIF at most: browsers play those of more at ten a second.
@@ -69,7 +69,7 @@ def gif(pictures: Iterable[Pixels], samples: Sequence[Pixels], rate: float) -> b
 
 
 def _palette(samples: Sequence[Pixels]) -> Any:
-    """A picture with the colours of samples, all that are nearly white made white: Pillow takes colours in steps of four."""
+    """Image with the palette of samples, near-white colours made white: Pillow quantizes colours in steps of four."""
     from PIL import Image
 
     image = Image.fromarray(np.concatenate(samples)).quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
@@ -80,7 +80,7 @@ def _palette(samples: Sequence[Pixels]) -> Any:
 
 
 def durations(count: int, rate: float) -> list[int]:
-    """How long each picture of a GIF stays, ms, in steps of 10.
+    """Duration of each frame of a GIF, ms, in steps of 10.
 
     Examples
     --------
@@ -160,13 +160,13 @@ def _words(width: int, height: int, rate: float) -> list[str]:
 
 FORMATS = (".gif", ".mp4")
 
-#: What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at.
+#: Greatest numbers of pictures and pixels: beyond, drawing takes minutes, and the file is too large for viewers.
 MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
 
 #: The fewest frames per second.
 SLOWEST = 0.01
 
-#: Sides of what is drawn for a circle: coarser than in a picture that stands still.
+#: Sides of a drawn circle: fewer than in a static picture.
 SIDES = 12
 
 #: Pixels an inch below which letters are drawn larger, and below which there is no room for numbers on the axes.
@@ -428,7 +428,7 @@ class Moving:
         literal(self.words, words)
 
     def pixels(self) -> Pixels:
-        """Draw what is shown: red, green and blue (height, width, 3)."""
+        """Render the figure: red, green and blue (height, width, 3)."""
         canvas = self.canvas
         if self._still is None:
             canvas.draw()
@@ -454,7 +454,7 @@ class Moving:
         self.axes.apply_aspect()
 
     def _write(self) -> None:
-        """Write the title and the time, and tell the canvas what moves."""
+        """Update title and time, and report the moved artists to the canvas."""
         self.trace = [] if self.path is None else draw_trace(self.axes, self.path)
         larger = max(1.0, READABLE / float(self.figure.dpi))
         literal(self.figure.suptitle(" ", fontsize=11 * larger), plain(self.mechanism.name))

@@ -138,7 +138,7 @@ def export(
 
 
 def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> dict[str, Any]:
-    """Read a description, and the motion for it; a mechanism is taken as it is."""
+    """Read a description, and the motion for it; a mechanism is returned unchanged."""
     from linkwise.model.tree import Tree
 
     if isinstance(mechanism, Tree):

@@ -1,4 +1,4 @@
-"""The curves of a motion: plots beside the picture, and drawings in HTML (SVG) in the page that plays by itself."""
+"""Curves of a motion: plots beside the picture, and SVG drawings in the standalone HTML page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkwise.view.motion import ShownMotion
 if TYPE_CHECKING:
     from viser import GuiApi
 
-#: The kinds of curves that are drawn, and what is written over them.
+#: Kinds of curves, and their titles.
 TITLES = {"position": "Positions", "velocity": "Velocities", "effort": "Efforts"}
 
 #: In one plot.
@@ -88,7 +88,7 @@ MOST_POINTS, HEIGHT = 300, 190
 
 WIDTH = 420
 
-#: Pixels around the axes, in which their numbers and words stand.
+#: Margins of the axes for numbers and labels, pixels.
 LEFT, RIGHT, TOP, BOTTOM = 58, 8, 10, 34
 
 TICKS = 5
@@ -142,7 +142,7 @@ class LiveCurves:
 
 
 def add_plot(gui: GuiApi, title: str, group: CurveGroup, t: FloatArray, y: Any) -> Any:
-    """Add a plot; without a range for y it follows what is drawn, and time runs up to now."""
+    """Add a plot; without a range for y it is scaled automatically, and time runs up to now."""
     span = (float(t[0]), float(t[-1])) if y else (-SECONDS, 0.0)
     label = "t [s]" if y else "s before now"
     more = f", and {group.left_out} more" if group.left_out else ""
@@ -210,13 +210,13 @@ def svg_plot(t: FloatArray, columns: FloatArray, names: Sequence[str], title: st
 
 
 class _Axis:
-    """One axis: round numbers along it, and the pixel of a value."""
+    """One axis: round tick values, and the pixel of a value."""
 
     def __init__(self, values: FloatArray, first: float, last: float) -> None:
         finite = values[np.isfinite(values)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         least = 1e-6 * max(abs(low), abs(high))
-        if high - low <= least:  # what does not change is drawn in the middle
+        if high - low <= least:  # constant values are drawn in the middle
             half = 0.5 * abs(low) or 1.0
             low, high = low - half, high + half
         room = 0.05 * (high - low) if first > last else 0.0

@@ -26,7 +26,7 @@ from linkwise.view.motion import ShownMotion, motion_of
 from linkwise.view.scene.layout import coordinates
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
-#: Of one curve.
+#: Greatest number of points of one curve.
 MOST_POINTS = 400
 
 #: Fewest and most frames per second.
@@ -38,7 +38,7 @@ MOST_MESSAGES = 600_000
 #: Begins a row of numbers that nothing else in a message is.
 MARK = 1.2345e300
 
-#: What the page may do: the browser itself refuses to fetch anything from elsewhere.
+#: Permissions of the page: the browser itself refuses to fetch anything from elsewhere.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; connect-src data: blob:; worker-src blob:; form-action 'none'; base-uri 'none'"
@@ -152,7 +152,7 @@ font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 
 
 def _page(mechanism: Tree, motion: ShownMotion | None, recording: PageRecording) -> Iterator[str]:
-    """Yield viser's page with a policy, a title and a panel of our own put in."""
+    """Yield viser's page with an added policy, title and panel."""
     title = html.escape(plain(mechanism.name))
     page = recording.page
     head, body = page.index("<head>") + len("<head>"), page.rindex("<body>") + len("<body>")
@@ -221,7 +221,7 @@ def record(
         painter = BrowserPainter(server, mechanism, visuals, q=q if path is None else path[0], along=path)
         recorder: Any = server.get_scene_serializer()
         if path is not None:
-            # What `insert_sleep` and `BrowserPainter.show` would record one by one, in a twentieth of the time.
+            # Equal to recording `insert_sleep` and `BrowserPainter.show` one by one, in a twentieth of the time.
             recorder._messages.extend(messages(painter.tracks(path), times))
             recorder._time = float(times[-1])
         page = str(recorder.as_html())
@@ -232,7 +232,7 @@ def record(
 
 
 def instants(duration: float, rate: float, links: int) -> FloatArray:
-    """Return the times (m,) s at which pictures are taken, from 0 to the end, evenly.
+    """Return uniform times (m,) s of the pictures, from 0 to the end.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def messages(tracks: Sequence[Track], times: FloatArray) -> Iterator[tuple[float
 
 
 def _written(track: Track) -> tuple[bytes, npt.NDArray[np.uint8], bytes]:
-    """Return what stands in each message of a track before its numbers, the numbers (m, b) in bytes, and what follows."""
+    """Return the part of each message of a track before its numbers, the numbers (m, b) in bytes, and the part after."""
     import msgspec
 
     count = track.values.shape[1]

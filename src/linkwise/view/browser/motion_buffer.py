@@ -12,7 +12,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 from linkwise.view.motion import ShownMotion, efforts_of
 
-#: How long it is remembered, and the least time between two instants, s.
+#: Length of the history, and least time between two instants, s.
 SECONDS, APART = 10.0, 0.05
 
 
@@ -39,11 +39,11 @@ class History:
 
     @property
     def last(self) -> float:
-        """When it moved last, s."""
+        """Time of the last motion, s."""
         return self._past[-1][0]
 
     def add(self, q: FloatArray, now: float) -> None:
-        """Note where it is; one that comes too soon after the last takes its place."""
+        """Append a configuration; one that follows too soon replaces the last."""
         if now - self._past[-2][0] < 2 * APART:
             self._past.pop()
         elif now - self.last > 2 * APART:
@@ -53,7 +53,7 @@ class History:
             self._past.popleft()
 
     def motion(self) -> ShownMotion:
-        """Return the past as a motion; its speeds are those between the instants, its efforts those that hold it still."""
+        """Return the past as a motion; velocities are difference quotients, efforts those of static equilibrium."""
         t = np.array([time for time, _, _ in self._past])
         q = np.array([at for _, at, _ in self._past])
         steps = kernel_of(self._mechanism, "difference")(q[:-1], q[1:]) / np.diff(t)[:, None]

@@ -42,10 +42,10 @@ WITNESS_WIDTH, SHEER = 0.004, 0.35
 #: Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size.
 THIN, NEAR = 0.035, 0.04
 
-#: What moves less than this is not sent: a share of the mechanism's size, and of a quaternion.
+#: Smaller motions are not sent: relative to the mechanism's size, and of a quaternion.
 STILL = 1e-6
 
-#: Positions looked at to lay the grid and to point the camera; and, beside the first, to see which names stay together.
+#: Positions for the layout of the grid and the camera; and, besides the first, for the grouping of names.
 TRIED, TURNED = 64, 2
 
 
@@ -174,7 +174,7 @@ class BrowserPainter:
         self._named = np.array([label.point for label in shared])
 
     def move(self, poses: FloatArray) -> None:
-        """Move everything to the frames (1 + L, 4, 4) of base and links; only what moved is sent."""
+        """Move all nodes to the frames (1 + L, 4, 4) of base and links; only changes are sent."""
         self._placed = poses
         for k, track in enumerate(self._tracks(poses[None])):
             value, sent = track.values[0], self._sent.get(k)
@@ -184,7 +184,7 @@ class BrowserPainter:
                 self._sent[k] = value
 
     def _tracks(self, placed: FloatArray) -> Iterator[Track]:
-        """Yield what moves, in an order that is always the same, for frames (m, 1 + L, 4, 4); names, if shown, last.
+        """Yield the tracks of moving nodes, in a fixed order, for frames (m, 1 + L, 4, 4); visible names last.
 
         Names are no part of their links: the page draws a name where its parent was one picture ago.
         """
@@ -234,7 +234,7 @@ class BrowserPainter:
         return handle
 
     def _add_surfaces(self, covered: set[int]) -> None:
-        """Add what moves with its link: all of one colour that stands for one thing as one node."""
+        """Add surfaces that move with their link, merged by colour and role."""
         drawn = [p for p in self._scene.primitives if p.kind != "frame" and p.role not in {"shape", "collision"}]
         groups = groupby(sorted(drawn, key=_group), key=_group)
         for number, ((link, role, moved, colour), members) in enumerate(groups, 1):
@@ -261,7 +261,7 @@ class BrowserPainter:
     # ── what is seen ──────────────────────────────────────────────────────────────────────────────
 
     def show(self, q: npt.ArrayLike, world: FloatArray | None = None) -> None:
-        """Move the mechanism to the coordinates q (nq,), all parts at once; all of it at a pose (4, 4), where there is one.
+        """Move the mechanism to the coordinates q (nq,), all parts at once; the whole mechanism to a pose (4, 4), if given.
 
         Only what moved is sent. Any thread may call it.
 
@@ -304,7 +304,7 @@ class BrowserPainter:
                 handle.color = wanted
 
     def tracks(self, q: npt.ArrayLike) -> list[Track]:
-        """Return what `show` would do for each of the coordinates q (m, nq), without doing it."""
+        """Return the tracks of `show` for each of the coordinates q (m, nq), without sending them."""
         return list(self._tracks(poses_at(self._tree, np.asarray(q, dtype=float))))
 
     @property
@@ -314,7 +314,7 @@ class BrowserPainter:
 
     @property
     def frames(self) -> bool:
-        """Whether the frames of links, base and tool are shown: axes x, y and z in red, green and blue."""
+        """Visibility of the frames of links, base and tool: axes x, y and z in red, green and blue."""
         return self._frames_on
 
     @frames.setter
@@ -326,7 +326,7 @@ class BrowserPainter:
 
     @property
     def names(self) -> bool:
-        """Whether the names of the joints are shown."""
+        """Visibility of the names of the joints."""
         return self._names_on
 
     @names.setter
@@ -339,7 +339,7 @@ class BrowserPainter:
 
     @property
     def meshes(self) -> bool:
-        """Whether links are shown by the shapes of their description, those that have some; the others stay rods."""
+        """Visibility of the meshes of links that have some; the others are drawn as rods."""
         return self._meshes_on
 
     @meshes.setter
@@ -377,7 +377,7 @@ def start(tree: Tree) -> FloatArray:
 
 
 def shared_labels(scene: Scene, q: FloatArray) -> list[Label]:
-    """Return the labels of joints, those that stand at one point at q (nq,) and at other positions as one."""
+    """Merge the labels of joints that coincide at q (nq,) and at other positions."""
     layout, tree = scene.layout, scene.tree
     labels = [label for label in scene.labels if label.role == "joint"]
     draw, joints = np.random.default_rng(0), slice(tree.nq - tree.n, tree.nq)
@@ -407,7 +407,7 @@ def _surface(primitive: Primitive) -> Surface:
 
 
 def _reached(layout: SceneLayout, q: FloatArray, along: npt.ArrayLike | None) -> FloatArray:
-    """Return where the frames of a mechanism come to (m, 3): on its way, or near q within the limits of its joints."""
+    """Return positions (m, 3) of the frames of a mechanism: along its motion, or near q within the limits of its joints."""
     tree = layout.tree
     if along is not None:
         path = np.asarray(along, dtype=float).reshape(-1, tree.nq)
@@ -429,7 +429,7 @@ def _reached(layout: SceneLayout, q: FloatArray, along: npt.ArrayLike | None) ->
 
 
 def _set_stage(server: viser.ViserServer, layout: SceneLayout, reached: FloatArray) -> viser.GridHandle:
-    """Lay the grid, set the light, and point the camera of everyone who comes."""
+    """Set up the grid, the light, and the initial camera of every client."""
     ground, seen = grid(layout, layout.tree.floating, reached), camera(layout, reached)
     server.scene.set_up_direction("+z")
     # Light from all sides: viser's default, an image of a city, takes seconds to prepare where there is no graphics card.
@@ -454,7 +454,7 @@ def _set_stage(server: viser.ViserServer, layout: SceneLayout, reached: FloatArr
 
 
 def keep_fitted(server: viser.ViserServer) -> None:
-    """Widen the view of everyone whose picture is narrower than high, so that what fitted upwards fits sideways too."""
+    """Widen the view of every client whose picture is narrower than high, so that the width fits too."""
     field = float(server.initial_camera.fov)
 
     async def look(client_camera: Any) -> None:

@@ -27,7 +27,7 @@ TURN = 360.0
 
 @dataclass(frozen=True)
 class Scale:
-    """What one slider shows of a joint.
+    """Display of a joint by one slider.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Scale:
     hint: str
 
     def shown(self, value: float) -> float:
-        """Return where the slider stands for a coordinate (rad or m).
+        """Return the slider value of a coordinate (rad or m).
 
         Examples
         --------
@@ -139,20 +139,20 @@ def _within(least: float, most: float, step: float) -> tuple[float, float]:
     return (round(low, digits), round(high, digits)) if low <= high else (least, most)
 
 
-#: Takes what is asked for and its value; see `Inbox.put`.
+#: Queues a request and its value; see `Inbox.put`.
 Ask = Callable[[Any, Any], None]
 
-#: Of playback, as multiples of the motion's own.
+#: Playback rates, as multiples of the motion's own.
 SPEEDS = ("0.01", "0.02", "0.05", "0.1", "0.25", "0.5", "1", "2", "4", "10")
 
 NO_TARGET = "(nothing)"
 
-#: Of each panel, pixels.
+#: Width of each panel, pixels.
 WIDTH = 350
 
 
 class Panel:
-    """Everything to press, slide and read.
+    """All controls and texts.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ class Panel:
             slider.value = scale.shown(value)
 
     def tell(self, text: str, *, well: bool = True) -> None:
-        """Say where the tool is, or why something does not go."""
+        """Display the tool's position, or an error."""
         colour = "#2b8a3e" if well else "#c92a2a"
         style = f"padding:2px 14px;font-size:0.85em;color:{colour};white-space:pre-line"
         content = f'<div style="{style}">{html.escape(text)}</div>'
@@ -244,13 +244,13 @@ class Panel:
             self._button.label = label
 
     def choose(self, link: int | str) -> None:
-        """Set the choice of what is dragged to a link, or to the tool."""
+        """Select the dragged link, or the tool."""
         self._target.value = next(name for name, index in self._held.items() if index == link)
 
     # ── how it is made ────────────────────────────────────────────────────────────────────────────
 
     def _on_update(self, handle: Any, key: Any, value: Callable[[Any], Any] = lambda setting: setting) -> None:
-        """Ask for what a user sets; what the viewer sets itself is not asked for again."""
+        """Queue a user's change; changes by the viewer itself are ignored."""
 
         @handle.on_update  # type: ignore[untyped-decorator]
         async def _(event: Any) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Bytes of the largest message: those of the page have some hundred.
 LARGEST = 1 << 16
 
-#: What the page says: a control was set, a link clicked on, the target dragged, the camera moved.
+#: Messages of the page: a control was set, a link clicked on, the target dragged, the camera moved.
 KNOWN = frozenset(
     {
         "GuiUpdateMessage",
@@ -62,11 +62,11 @@ class MessageGate:
 
     @property
     def full(self) -> bool:
-        """Whether there are as many pages as there may be."""
+        """True if the greatest number of pages is reached."""
         return self.most is not None and self.count >= self.most
 
     def admits(self, raw: object) -> bool:
-        """Whether a message is one that the page sends."""
+        """True if the page may send a message."""
         try:
             return isinstance(raw, bytes) and self._fits(raw)
         except Exception:  # (whatever decoding bytes that are no message raises: the libraries define it nowhere)
@@ -91,7 +91,7 @@ class MessageGate:
 
 
 class Filtered:
-    """A connection from which nothing but what is admitted is received; the first that is not is logged.
+    """A connection that receives only admitted messages; the first rejected one is logged.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _strict(kind: type[Any]) -> type[Any]:
 
 
 def _finite(value: Any) -> bool:
-    """Whether no number in a message is infinite or NaN."""
+    """True if all numbers of a message are finite."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
@@ -148,7 +148,7 @@ def _finite(value: Any) -> bool:
 
 
 def _settable(server: viser.ViserServer, uuid: str, updates: dict[str, Any]) -> bool:
-    """Whether a control may be set so: its value alone, to one of its kind, within its ends or among its options."""
+    """True if a control may be set: only its value, of its kind, within its ends or among its options."""
     scopes = [server.gui, *(client.gui for client in server.get_clients().values())]
     handle: Any = next(filter(None, (gui._gui_input_handle_from_uuid.get(uuid) for gui in scopes)), None)
     if handle is None:  # (removed meanwhile; viser takes no notice)
@@ -166,7 +166,7 @@ def _settable(server: viser.ViserServer, uuid: str, updates: dict[str, Any]) -> 
 
 LOOPBACK = "127.0.0.1"
 
-#: The first port that is tried where none is asked for, and how many.
+#: First default port, and number of tried ports.
 PORT, TRIED = 8080, 100
 
 #: Sent with every file: no other page may show this one inside itself.
@@ -178,7 +178,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 
-#: What is wrong with those who call; seen only where the user listens to it.
+#: Logger of invalid requests; silent unless configured.
 LOG = logging.getLogger("linkwise.view.browser")
 
 LOG.addHandler(logging.NullHandler())
@@ -186,14 +186,14 @@ LOG.addHandler(logging.NullHandler())
 #: Held by the one that starts or stops a server.
 _ALONE = threading.RLock()
 
-#: The servers that have not been stopped, and what stops each when the interpreter ends.
+#: Running servers, and the function that stops each when the interpreter ends.
 _RUNNING: dict[viser.ViserServer, Callable[[], None]] = {}
 
 
 def make_server(
     host: str = LOOPBACK, port: int | None = None, *, label: str | None = None, most: int | None = None
 ) -> viser.ViserServer:
-    """Start a viser server that hands its page, and the line to it, to pages of its own origin only.
+    """Start a viser server that serves its page and its socket to pages of its own origin only.
 
     viser binds to every address of the machine and lets any page of the web talk to it. This one binds to the loopback
     address by default, refuses requests that were meant for another host name (a name of the web that was made
@@ -231,7 +231,7 @@ def make_server(
     door = _bound(host, port)
     with _ALONE, silent():
         original = sockets.serve
-        # viser makes its server inside the constructor and offers no way to hand it a check, or a socket.
+        # viser creates its server inside the constructor, without a parameter for a check, or a socket.
         gate = MessageGate(most)
         sockets.serve = functools.partial(_guarded, original, own_names(host), door, gate)  # type: ignore[misc, assignment]
         try:
@@ -242,7 +242,7 @@ def make_server(
         finally:
             sockets.serve = original  # type: ignore[misc]
         gate.server = server
-        _RUNNING[server] = atexit.register(functools.partial(stop, server))  # (before viser's own, which says farewell)
+        _RUNNING[server] = atexit.register(functools.partial(stop, server))  # (before viser's own, which prints a message)
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     server.gui.configure_theme(show_share_button=False, show_logo=False)
     return server
@@ -265,7 +265,7 @@ def address(server: viser.ViserServer, host: str = LOOPBACK) -> str:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Keep what viser prints of itself from the user's output, and nothing else of it."""
+    """Suppress the output of viser only."""
     import rich
 
     console = rich.get_console()
@@ -295,7 +295,7 @@ def own_names(host: str) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, seen from itself only."""
+    """True if a host name means this machine, reachable from itself only."""
     if host.lower() == "localhost":
         return True
     try:
@@ -360,7 +360,7 @@ def _guarded(
     *args: Any,
     **settings: Any,
 ) -> Any:
-    """Call websockets' `serve` at a socket of ours, with a look at every request and message before viser sees it."""
+    """Call websockets' `serve` on our socket, checking every request and message before viser receives it."""
     if not handler.__module__.startswith("viser."):  # another caller's server, made in the same moment by another thread
         return serve(handler, *args, **settings)
     import viser

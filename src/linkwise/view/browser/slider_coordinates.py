@@ -1,4 +1,4 @@
-"""What the sliders of the viewer stand for: joint coordinates; positions and roll, pitch, yaw of joints with quaternions."""
+"""Coordinates of the viewer's sliders: joint coordinates; positions and roll, pitch, yaw of joints with quaternions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.spatial.scalar import FloatArray
 #: Sliders that say the orientation to so many rad, or the position to so many m, stay as they are.
 SAME = 1e-12
 
-#: Where the cosine of the pitch is smaller, roll and yaw turn about one axis: what they share is split as it was.
+#: Below this cosine of the pitch, roll and yaw rotate about one axis: their sum is divided as before.
 LOCK = 1e-7
 
 #: Names of the sliders of a position and of an orientation, and whether each is a length.
@@ -55,7 +55,7 @@ class SliderCoordinates:
 
     @property
     def values(self) -> FloatArray:
-        """What the sliders stand for (nv,), m and rad."""
+        """Values of the sliders (nv,), m and rad."""
         return self._values.copy()
 
     def joint_of(self, slider: int) -> ManifoldJoint | None:
@@ -73,7 +73,7 @@ class SliderCoordinates:
         return self.values
 
     def moved(self, slider: int, value: float, q: FloatArray) -> FloatArray:
-        """The coordinates of a joint with a quaternion, one of whose sliders takes a value; q (nq,) is where it stands."""
+        """Coordinates of a joint with a quaternion after one of its sliders has changed; q (nq,) is its present position."""
         at = self.joint_of(slider)
         assert at is not None
         self._values[slider] = value
@@ -90,7 +90,7 @@ def _nearest_angles(rotation: FloatArray, before: FloatArray) -> FloatArray:
     """Roll, pitch and yaw (3,) of a rotation (3, 3), nearest to those before."""
     roll, pitch, yaw = rotation_to_rpy(rotation)
     if math.hypot(rotation[0, 0], rotation[1, 0]) < LOCK:
-        # Only yaw - roll (pitch up) or yaw + roll (pitch down) count: both move alike from where they were.
+        # Only yaw - roll (pitch up) or yaw + roll (pitch down) is determined: both change equally from their last values.
         sign = -1.0 if pitch > 0.0 else 1.0
         pitch = _turned_near(pitch, before[1])
         share = 0.5 * _turned_near(yaw + sign * roll - before[2] - sign * before[0], 0.0)

@@ -56,19 +56,19 @@ class Inbox:
     def put(self, key: Any, value: Any) -> None:
         """Ask for something."""
         with self._filled:
-            self._asked.pop(key, None)  # the newest goes last
+            self._asked.pop(key, None)  # the newest request moves to the end
             self._asked[key] = value
             self._filled.notify()
 
     def offer(self, key: Any, value: Any) -> None:
-        """Ask for something unless something newer has been asked for under the same key."""
+        """Queue a request unless a newer one has the same key."""
         with self._filled:
             if key not in self._asked:
                 self._asked[key] = value
                 self._filled.notify()
 
     def take(self, timeout: float) -> dict[Any, Any]:
-        """Return what was asked for since the last time, waiting for it up to timeout (s); empty where nothing was."""
+        """Return the requests since the last call, after waiting up to timeout (s); empty if there are none."""
         until = time.monotonic() + timeout
         with self._filled:
             while not self._asked:
@@ -82,12 +82,12 @@ class Inbox:
 #: The largest number of seconds.
 MOST = sys.float_info.max
 
-#: The speeds that there are, as parts of real time; backwards with a minus sign.
+#: Least and greatest playback rate, relative to real time; negative for backwards.
 SLOWEST, FASTEST = 0.01, 10.0
 
 
 class Playback:
-    """Where a motion is that is being played.
+    """Time of a motion during playback.
 
     No method asks for the time: ``now`` is handed in, in s of any clock that does not go back, such as `time.monotonic`. A
     ``now`` before the last one counts as the last one. The same calls therefore give the same answers.
@@ -135,7 +135,7 @@ class Playback:
 
     @property
     def speed(self) -> float:
-        """How many seconds of the motion go by in one second; setting it takes effect at the last ``now``."""
+        """Seconds of the motion per second; a change takes effect at the last ``now``."""
         return self._speed
 
     @speed.setter
@@ -143,7 +143,7 @@ class Playback:
         self._speed = _speed(speed)
 
     def play(self, now: float) -> None:
-        """Run from where it stands; from the other end where it stands at the end that it runs to."""
+        """Start playback from the current time; from the other end if it is at the end of its direction."""
         self._advance(now)
         if not self.repeat and self._at == self._last:
             self._at = self.duration - self._last
@@ -155,7 +155,7 @@ class Playback:
         self.playing = False
 
     def seek(self, time: float, now: float) -> None:
-        """Go to a time of the motion, s from its beginning, or to the nearer end; it goes on playing, or standing, there."""
+        """Go to a time of the motion, s from its beginning, or to the nearer end; playback continues, or stays paused."""
         self._advance(now)
         self._at = min(max(_number("time", time), 0.0), self.duration)
 
@@ -170,7 +170,7 @@ class Playback:
         return self.duration if self._speed > 0.0 else 0.0
 
     def _advance(self, now: float) -> None:
-        """Let the time go by since it was last looked at."""
+        """Advance by the time since the last call."""
         here = _number("now", now)
         passed = 0.0 if self._now is None else max(here - self._now, 0.0)
         self._now = here if self._now is None else max(here, self._now)
@@ -201,14 +201,13 @@ def _speed(value: object) -> float:
     return speed
 
 
-#: Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
-#: thread looks round.
+#: Seconds between two pictures of a motion; least time between two requested ones; and interval of checks by an idle thread.
 FRAME, SHORTEST, IDLE = 1.0 / 60.0, 1.0 / 120.0, 0.5
 
-#: Seconds between two looks at the sliders and at the curves while a motion plays.
+#: Seconds between two updates of the sliders and of the curves while a motion plays.
 SLIDERS, CURVES = 0.1, 0.2
 
-#: How near (m) the tool must be to its target for the two to be called together.
+#: Distance (m) below which the tool and its target share a label.
 NEAR = 1e-6
 
 
@@ -270,7 +269,7 @@ class Viewer:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What could not be shown as it is described, and why: meshes that cannot be read, loops that cannot be closed."""
+        """Deviations of the picture from the description, with reasons: unreadable meshes, loops that cannot be closed."""
         return (*self._remarks, *self._scene.remarks)
 
     def show(self, q: Any) -> None:
@@ -284,7 +283,7 @@ class Viewer:
         self._inbox.put("show", coordinates(self._mechanism, q))
 
     def play(self, *, speed: float = 1.0) -> None:
-        """Play the motion from where it stands, at a multiple of its own speed, 0.01 to 10.
+        """Play the motion from the current time, at a multiple of its own speed, 0.01 to 10.
 
         Raises
         ------
@@ -330,7 +329,7 @@ class Viewer:
     # ── the page ──────────────────────────────────────────────────────────────────────────────────
 
     def _beginning(self, q: Any) -> FloatArray:
-        """Return the first coordinates: those given, those of the motion, or a posture in which every loop is closed."""
+        """Return the first coordinates: those given, those of the motion, or a posture with closed loops."""
         if q is not None:
             return coordinates(self._mechanism, q).astype(float)
         if self._motion is not None:
@@ -401,7 +400,7 @@ class Viewer:
                     self._show_past()
                 if asked or playing:
                     self._closed.wait(max(0.0, (FRAME if playing else SHORTEST) - (time.monotonic() - begun)))
-        except Exception as error:  # wait() and the page report it; a thread that dies in silence would look like a hang
+        except Exception as error:  # wait() and the page report it; a thread that ends silently would look like a hang
             self._failed = error
             with contextlib.suppress(Exception):
                 self._panel.tell(f"the viewer stopped: {error}", well=False)
@@ -439,7 +438,7 @@ class Viewer:
     # ── a target ──────────────────────────────────────────────────────────────────────────────────
 
     def _following(self, link: int | str | None = None) -> TargetFollower:
-        """Return what follows a target with a link; where none is named, the one there is, else that of the tool."""
+        """Return the target follower of a link; by default the present one, else that of the tool."""
         link = self._followed if link is None else link
         if self._follower is None or self._followed != link:
             self._follower, self._followed = TargetFollower(self._mechanism, link=link), link
@@ -463,7 +462,7 @@ class Viewer:
             pose = pose_of(event.target)
             if pose is not None:
                 self._inbox.put("drag", (follower, pose, event.phase))
-            else:  # no page of ours says such a thing: a new target takes the place of the one that was broken
+            else:  # not a message of our page: a new target replaces the deleted one
                 self._inbox.put("target", link)
 
         self._say_where()
@@ -534,7 +533,7 @@ class Viewer:
         self._playback.repeat = repeat
 
     def _halt(self) -> None:
-        """Stop a motion that is playing: the hand goes first."""
+        """Stop a motion that is playing: dragging takes precedence."""
         if self._playback.playing:
             self._on_run(False)
 
@@ -567,7 +566,7 @@ class Viewer:
 
 
 def pose_of(target: Any) -> FloatArray | None:
-    """Return the pose (4, 4) of a target, None where what it was set to is none."""
+    """Return the pose (4, 4) of a target, None if its value is invalid."""
     try:
         position, wxyz = np.array(target.position, dtype=float), np.array(target.wxyz, dtype=float)
     except ValueError:

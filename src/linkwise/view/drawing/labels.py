@@ -16,28 +16,28 @@ from linkwise.view.scene.scene import Scene
 #: Size of the letters, points, and the width of one as a share of it.
 FONT, GLYPH = 8.5, 0.58
 
-#: Points nearer than this share a label; a label farther than this from its joint has a line to it; rods are kept clear of
-#: at points so far apart; all in points of 1/72 inch.
+#: Points nearer than this share a label; a label farther than this from its joint has a leader line; spacing of the points
+#: that keep rods clear; all in points of 1/72 inch.
 TOGETHER, LEADER, STEP = 7.0, 12.0, 8.0
 
 #: Room that a joint takes, as a share of the mechanism's size.
 LABELLED = 0.036
 
-#: How far labels are tried from what they name, in points of 1/72 inch.
+#: Tried distances of labels from their points, in points of 1/72 inch.
 DISTANCES = (2.0, 8.0, 15.0, 24.0, 34.0, 46.0, 60.0)
 
 #: In which directions, the most liked first.
 DIRECTIONS = np.radians([45, 20, 70, 0, 135, 160, 90, 110, -30, -60, -90, -120, -150, 180])
 
-#: A label has its corner towards what it names, or the middle of a side where the direction is nearly level or upright.
+#: A label has its corner towards its point, or the middle of a side if the direction is nearly level or upright.
 SLANT = 0.3
 
-#: What it costs to cover all of another label, a place on a rod; to run out of the picture; a point of distance.
+#: Costs of covering all of another label, a place on a rod; of leaving the picture; of a point of distance.
 ON_LABEL, ON_ROD, OUTSIDE, FAR = 60.0, 1.2, 1000.0, 0.09
 
 
 def write(axes: Any, scene: Scene) -> None:
-    """Write the labels where they hide least; those whose points are seen as one share one. The view must be set."""
+    """Write the labels with the least overlap, one label for coinciding points. The view must be set before."""
     from matplotlib.patheffects import withStroke
 
     pixel = axes.figure.dpi / 72.0
@@ -157,7 +157,7 @@ def place(
 
 
 def _candidates(point: FloatArray, size: FloatArray, pixel: float, radius: float) -> tuple[FloatArray, FloatArray]:
-    """Lower left corners (c, 2) to be tried, and how far from the point they are, points."""
+    """Candidate lower left corners (c, 2), and their distances from the point, points."""
     distance, angle = (grid.ravel() for grid in np.meshgrid(DISTANCES, DIRECTIONS, indexing="ij"))
     ways = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return point + (distance[:, None] * pixel + radius) * ways + (
@@ -166,20 +166,20 @@ def _candidates(point: FloatArray, size: FloatArray, pixel: float, radius: float
 
 
 def _covered(boxes: FloatArray, taken: FloatArray) -> FloatArray:
-    """Areas (c, t) in which boxes (c, 4) and others (t, 4) overlap; a box is its least and greatest x, y."""
+    """Overlap areas (c, t) of boxes (c, 4) with others (t, 4); a box is its least and greatest x, y."""
     low = np.maximum(boxes[:, None, :2], taken[None, :, :2])
     high = np.minimum(boxes[:, None, 2:], taken[None, :, 2:])
     return np.asarray(np.maximum(high - low, 0.0).prod(axis=2))
 
 
 def _within(boxes: FloatArray, points: FloatArray, room: float) -> FloatArray:
-    """Whether points (p, 2) lie in boxes (c, 4) or within some room about them (c, p)."""
+    """Mask (c, p) of points (p, 2) in boxes (c, 4) enlarged by a margin."""
     inside = (points > boxes[:, None, :2] - room) & (points < boxes[:, None, 2:] + room)
     return np.asarray(inside.all(axis=2), dtype=float)
 
 
 def _outside(boxes: FloatArray, outline: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
-    """How far boxes (c, 4) run out of the outline, one and more where they do, 0 where not."""
+    """Excess of boxes (c, 4) over the outline, at least one if there is any, else 0."""
     centre, normals, reach = outline
     ends = boxes[:, [[0, 1], [2, 1], [0, 3], [2, 3]]] - centre
     beyond = (np.abs(ends @ normals.T) - reach).max(axis=(1, 2))

@@ -12,7 +12,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.scene import ROD, Primitive, Scene
 from linkwise.view.scene.tessellation import SIDES, SURFACES, Surface, helix_line, merged, rod
 
-#: Where the light comes from.
+#: Direction towards the light.
 LIGHT = np.array([0.35, -0.55, 0.76]) / math.sqrt(0.35**2 + 0.55**2 + 0.76**2)
 
 #: Colours of x, y and z.
@@ -107,7 +107,7 @@ def _thread(primitive: Primitive) -> Iterator[Stroke]:
     yield Stroke(helix_line(*primitive.size[:2]), 4.0, {"color": "black", "linewidth": 1.2})
 
 
-#: What is drawn as lines, by kind.
+#: Strokes of primitives, by kind.
 STROKES: dict[str, Callable[[Primitive], Iterable[Stroke]]] = {
     "frame": _triad,
     "ground": _ground,

@@ -26,7 +26,7 @@ from linkwise.view.scene.obstacles import NearestPoints, collision_primitives, o
 from linkwise.view.scene.scene import FREE, GROUND, MANY, build
 from linkwise.view.scene.tessellation import SIDES
 
-#: How strong the colours of the first and of the last but one of several postures are.
+#: Opacity of the first and of the last but one of several postures.
 FAINT, CLEAR = 0.16, 0.5
 
 #: Up to so many links have names and round joints in a picture; of more none is large enough to see them.
@@ -41,8 +41,8 @@ MOST = 60
 #: Side of the square into which space is projected and the share to be filled; room for edges and title; in inches.
 SIDE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
 
-#: How far the names of the axes are from the numbers, points, beside what matplotlib adds; it scales both with the sides of
-#: the box across the axis, so below this share of the longest side the name is moved out, off the numbers.
+#: Distance of the axes' names from the numbers, points, in addition to matplotlib's, which scales both with the sides of the
+#: box across the axis, so that below this share of the longest side the name is moved out, off the numbers.
 LABEL, BEFORE, SLENDER = (10.0, 10.0, 8.0), 21.0, 0.7
 
 #: An axis shorter than this share of the longest has one number: more would run into each other.
@@ -187,7 +187,7 @@ def look_at(axes: Any, layouts: list[SceneLayout], more: FloatArray) -> FloatArr
 
 
 def trim(picture: Any, axes: Any, shares: FloatArray) -> None:
-    """Cut the figure down to what is filled, with a border for the numbers on the edges and room for the title."""
+    """Crop the figure to its contents, with a border for tick labels and space for the title."""
     width, height = shares * SIDE + BORDER
     picture.set_size_inches(width, height + HEAD)
     across, up = SIDE / width, SIDE / (height + HEAD)
@@ -252,12 +252,12 @@ def configurations(mechanism: Tree, motion: Any) -> FloatArray:
 
 
 def positions(mechanism: Tree, q: FloatArray) -> FloatArray:
-    """Where the tool is (m, 3) at postures (m, nq), m, world frame."""
+    """Tool positions (m, 3) at postures (m, nq), m, world frame."""
     return np.asarray(evaluate(mechanism, "forward_kinematics", q)[:, :3, 3])
 
 
 def draw_trace(axes: Any, path: FloatArray) -> list[Any]:
-    """Draw a path (m, 3) into axes in space, with a ring where it begins; nothing where there is none."""
+    """Draw a path (m, 3) in 3D axes, with a ring at its beginning; nothing for an empty path."""
     if not len(path):
         return []
     (line,) = axes.plot(*path.T, zorder=3.6, color=LINE, linewidth=1.4)

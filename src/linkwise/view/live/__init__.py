@@ -1,4 +1,4 @@
-"""A served chain in the browser as it runs, by a process of its own: `LiveView`."""
+"""Live view of a served chain in the browser, by a separate process: `LiveView`."""
 
 from linkwise.view.live.live_view import LiveView
 

@@ -10,15 +10,15 @@ from linkwise.server.service import Service
 from linkwise.view.browser.server import LOOPBACK
 from linkwise.view.live.settings import LiveSettings, live_settings
 
-#: Where the page is where nothing else is asked for.
+#: Default port of the page.
 PORT = 8080
 
-#: How often a second the picture is renewed.
+#: Pictures per second.
 RATE = 30.0
 
 
 class LiveView(Service):
-    """A page in the browser that shows a chain as it runs, served by a process of its own that the cycle never waits for.
+    """A browser page of a running chain, served by a separate process for which the cycle never waits.
 
     The page is served to this machine alone (127.0.0.1). Everybody there may watch; targets can be dragged after a log-in by
     a user who may write. Call `take` before each cycle and `publish` after it, beside those of a `Server`.

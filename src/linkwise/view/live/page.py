@@ -1,4 +1,4 @@
-"""What one visitor of the live view has: how the chain is, curves of its ports, a log-in, and targets to drag after it."""
+"""Controls of one visitor of the live view: state of the chain, curves of its ports, login, and draggable targets."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ Drag: TypeAlias = Callable[["Page", Target, FloatArray], object]
 
 NONE = "(none)"
 
-#: Decimals beyond which values are noise; and with what power of ten those are enlarged that are less than so much.
+#: Decimals beyond which values are noise; and the powers of ten that enlarge smaller values.
 NOISE, ENLARGED = 9, {6: 4e-6, 3: 4e-3}
 
-#: Hides what is typed into the field before it: viser has none for passwords.
+#: Hides the text in the field before it: viser has no password field.
 DOTS = "<style>div:has(+ div .hides) input{-webkit-text-security:disc}</style><span class='hides'></span>"
 
 
 class LivePlot(NamedTuple):
-    """Curves of one unit: where their values stand among all, what they are called, and the plot."""
+    """Curves of one unit: indices of their values, title, unit, and the plot."""
 
     places: FloatArray
     title: str
@@ -48,7 +48,7 @@ class LivePlot(NamedTuple):
 
 
 class Page:
-    """The controls of one visitor; nobody else sees or reaches them.
+    """Controls of one visitor, invisible and inaccessible to others.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Page:
 
     @property
     def operator(self) -> bool:
-        """Whether this visitor may write."""
+        """True if this visitor may write."""
         return self.user is not None and self.user.role == "operator"
 
     async def _on_log_in(self, _: Any) -> None:
@@ -180,7 +180,7 @@ class Page:
                 self._place(target)
 
     def show(self, status: str) -> None:
-        """Show how the chain is, a piece of HTML, and the curves up to now."""
+        """Display the state of the chain, a piece of HTML, and the curves up to now."""
         if self._status.content != status:
             self._status.content = status
         for shown in self._plots:
@@ -194,7 +194,7 @@ class Page:
         self._client.add_notification(title, text, auto_close_seconds=6.0, color="red")
 
     def _data(self, places: FloatArray, title: str, unit: str) -> tuple[tuple[FloatArray, ...], str]:
-        """What a plot shows, and its title; small values are enlarged, for the page writes three decimals at its axes."""
+        """Data and title of a plot; small values are enlarged, because the page writes three decimals at its axes."""
         t, columns = self._past.series(places)
         t, columns = t - (t[-1] if len(t) else 0.0), np.round(columns, NOISE)
         greatest = np.abs(columns[t >= -SECONDS]).max(initial=0.0)
@@ -229,7 +229,7 @@ class Page:
 
 
 def _elements(state: LiveState, port: Port) -> list[tuple[str, int]]:
-    """The numbers of a port: the name of each, and where it stands among all values."""
+    """Names of a port's numbers, with their indices among all values."""
     begin, label = state.ports.slice_of(port.name).start, port.name.partition(".")[0]
     if not port.shape:
         return [(label, begin)]
@@ -238,7 +238,7 @@ def _elements(state: LiveState, port: Port) -> list[tuple[str, int]]:
 
 
 def status_html(state: LiveState, name: str, rate: float, old: float | None, nearest: NearestPoints | None = None) -> str:
-    """How a chain is: cycles a second, whether it is solved, what limits bind.
+    """State of a chain: cycles per second, whether it is solved, active limits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The process of the live view: newest values into the picture, and what is dragged back to the cycle."""
+"""The process of the live view: draws the newest values, and forwards dragged targets to the cycle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from linkwise.view.live.state import LiveState, Past
 from linkwise.view.scene.layout import lay_out
 from linkwise.view.scene.meshes import Visuals
 
-#: Seconds between two looks at status and curves.
+#: Seconds between two updates of status and curves.
 CURVES = 0.2
 
 #: Radius of a target, as a part of the mechanism's size; its colours: reached, and not.
@@ -64,7 +64,7 @@ async def serve(settings: LiveSettings, tell: Callable[[dict[str, object]], None
 
 
 class Live:
-    """A chain in a viser scene, and the pages of those who watch.
+    """A chain in a viser scene, and the pages of its visitors.
 
     Parameters
     ----------
@@ -104,11 +104,11 @@ class Live:
 
     @property
     def stale(self) -> bool:
-        """Whether there was no cycle for too long."""
+        """True if there was no cycle for too long."""
         return time.monotonic() - self._since > self._settings.stale
 
     async def look(self) -> None:
-        """Take the newest values into the picture, and pass on what was dragged."""
+        """Draw the newest values, and forward dragged targets."""
         now = time.monotonic()
         if self._snapshots.read():
             self._since = now
@@ -196,7 +196,7 @@ class Live:
         self._inbox.put((page, target), pose)
 
     async def finish(self) -> None:
-        """Wait until what was passed on is on record."""
+        """Wait until all forwarded writes are recorded."""
         await self._writes.finish()
 
     async def _send(self) -> None:
@@ -219,7 +219,7 @@ class Live:
                 page.tell("Not written", f"{target.name}: {', '.join(sorted(wrong))}")
 
     def _targets(self, target: Target, pose: FloatArray) -> list[Write]:
-        """The writes that bring a target to a pose; none for what has not moved."""
+        """Writes that move a target to a pose; none for unchanged parts."""
         now, writes = self.state.target(target), []
         if target.position and np.abs(pose[:3, 3] - now[:3, 3]).max() > STILL:
             writes.append((f"{target.name}.position", pose[:3, 3]))

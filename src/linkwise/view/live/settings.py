@@ -1,4 +1,4 @@
-"""What the process of the live view needs to know of a chain."""
+"""Settings of the live view's process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkwise.server.settings import ServerSettings
 
 @dataclass(frozen=True)
 class Target:
-    """A place that a constraint holds an end at, or an orientation, or both, by the inputs of a constraint.
+    """A position or orientation, or both, that a constraint prescribes by its inputs.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveSettings(ServerSettings):
-    """Those of the live view.
+    """Settings of the live view.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class LiveSettings(ServerSettings):
 
 
 def targets_of(chain: Chain) -> tuple[Target, ...]:
-    """What of a chain's constraints has a place or an orientation in the world.
+    """Constraints of a chain with a position or an orientation in the world.
 
     Examples
     --------

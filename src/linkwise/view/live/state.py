@@ -1,4 +1,4 @@
-"""What a chain's values say to who watches it: pose, targets, limits that bind, and the past of every port."""
+"""State of a chain for the live view: pose, targets, active limits, and the history of every port."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.motion_buffer import SECONDS
 from linkwise.view.live.settings import LiveSettings, Target
 
-#: A speed so near to its greatest value, as a part of it, is at it.
+#: Relative distance from a velocity limit within which it counts as reached.
 NEAR = 1e-6
 
 
 class LiveState:
-    """A chain as its newest values say.
+    """State of a chain by its newest values.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LiveState:
         return self._pose("start")
 
     def target(self, target: Target) -> FloatArray:
-        """The pose (4, 4) of a target in the world; what it does not say is as of the end that it is for."""
+        """Pose (4, 4) of a target in the world; parts that it does not prescribe are those of the constrained end."""
         pose = np.eye(4)
         if target.position:
             pose[:3, 3] = self.ports.read(f"{target.name}.position")
@@ -51,7 +51,7 @@ class LiveState:
         return pose
 
     def reached(self, target: Target) -> bool:
-        """Whether a target is reached, or its constraint is switched off."""
+        """True if a target is reached, or its constraint is switched off."""
         if not self.ports.read(f"{target.name}.enabled"):
             return True
         errors = [f"{target.name}.{word}" for word in ("distance", "angle") if f"{target.name}.{word}" in self.ports]
@@ -59,12 +59,12 @@ class LiveState:
         return all(float(self.ports.read(name)) <= precision for name in errors)
 
     def at_limits(self) -> list[str]:
-        """The links whose joints are at a limit."""
+        """Links whose joints are at a limit."""
         names = (link for link, _, _ in self._settings.joints)
         return [link for link in dict.fromkeys(names) if self._reached(f"{link}.limits.reached")]
 
     def held_back(self) -> bool:
-        """Whether the chain keeps clear, and contact holds it back."""
+        """True if clearance limits the chain."""
         keeping = self._settings.keeping
         return keeping is not None and bool(self.ports.read(f"{keeping.name}.limited"))
 

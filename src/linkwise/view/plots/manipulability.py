@@ -36,13 +36,13 @@ KINDS = ("velocity", "force")
 #: The longest half axis that is drawn, as a share of the mechanism's size.
 LONGEST = 0.30
 
-#: Below this share of the greatest a singular value is zero.
+#: Relative threshold of zero singular values.
 SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
-    """Where the tip of a velocity, or of a force, of the tool can be when those of the joints make a unit sphere.
+    """Ellipsoid of the tool's velocities, or forces, for joint velocities, or forces, of unit norm.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Ellipsoid:
 
 
 def _after_base(mechanism: Tree) -> int:
-    """Where the velocities begin that are not those of a floating base."""
+    """Index of the first velocity that is not of a floating base."""
     return mechanism.manifold_joints[0].v.stop if mechanism.floating else 0
 
 
@@ -187,7 +187,7 @@ def _told(mechanism: Tree, shape: Ellipsoid, kind: str, mask: str, link: int | s
 
 
 def ones(mechanism: Tree, quantity: str) -> str:
-    """One of the unit that a quantity of the joints has, or of both.
+    """Text of 1 in the unit of a joint quantity, or in both units.
 
     Examples
     --------
@@ -202,16 +202,16 @@ def ones(mechanism: Tree, quantity: str) -> str:
 #: Ellipses along the longer side of a map.
 ALONG = 7
 
-#: The longest half axis, and how far from a point of the lattice a posture may be, as shares of the lattice's spacing.
+#: Longest half axis, and greatest distance of a posture from its point of the lattice, relative to the spacing.
 LARGEST, CLOSE = 0.46, 0.2
 
-#: A cell, its place in the map (2,), and how far its posture is turned to be there, rad.
+#: A cell, its place in the map (2,), and the rotation of its posture to that place, rad.
 Posture = tuple[int, FloatArray, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Ellipse:
-    """One ellipse: its place (2,), m, its half axes as columns (2, 2), m/s, and the cell whose posture it shows."""
+    """One ellipse: its place (2,), m, its half axes as columns (2, 2), m/s, and the cell of its posture."""
 
     place: FloatArray
     half: FloatArray
@@ -245,7 +245,7 @@ def add_ellipses(
 
 
 def half_axes(jacobian: FloatArray) -> FloatArray:
-    """Half axes, as columns (2, 2), of the velocities J qd, J (2, n), with joint velocities whose squares add up to one.
+    """Half axes, as columns (2, 2), of the velocities J qd, J (2, n), for joint velocities of unit norm.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def half_axes(jacobian: FloatArray) -> FloatArray:
 
 
 def _placed(region: Workspace, panel: MapPanel, spacing: float) -> Iterator[Posture]:
-    """Of the postures near each point of a lattice that of greatest manipulability: its cell, its place, and no turn."""
+    """Posture of greatest manipulability near each point of a lattice: its cell, its place, without rotation."""
     places, kept = panel.places(region.positions), np.flatnonzero(panel.near(region.positions))
     if not len(kept):
         return
@@ -286,7 +286,7 @@ def _turned(region: Workspace, panel: MapPanel, centre: FloatArray, spacing: flo
 
 
 def _reached(region: Workspace, x: float, y: float) -> bool:
-    """Whether the map about the first axis has anything at a point beside it."""
+    """True if the map about the first axis is reached at a point."""
     radii, _, angles = region.grid.edges
     r, a = math.hypot(x, y), math.atan2(y, x)
     i, k = int(np.searchsorted(radii, r, side="right")) - 1, int(np.searchsorted(angles, a, side="right")) - 1
@@ -305,7 +305,7 @@ def _draw(axis: Any, at: FloatArray, half: FloatArray) -> None:
 #: Fewest and most cells along one joint.
 CELLS = (8, 1000)
 
-#: Below the first share of the greatest a singular value is zero; the line drawn is at the second share of the best.
+#: Relative threshold of zero singular values; and the contour line drawn, relative to the best.
 RANK, POOR = 1e-9, 0.01
 
 
@@ -396,7 +396,7 @@ def joint_map(
     mask: str,
     link: int | str,
 ) -> tuple[FloatArray, int]:
-    """Return manipulability (a, b) at coordinates a and b of two joints, and in how many directions the frame moves."""
+    """Return manipulability (a, b) at coordinates a and b of two joints, and the number of directions of motion."""
     a, b = edges
     postures = np.empty((a.size, b.size, mechanism.nq))
     postures[:] = q

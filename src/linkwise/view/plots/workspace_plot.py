@@ -29,7 +29,7 @@ PLAIN = "#9ecae1"
 #: Cells about the axis, and along each other direction, that are drawn at most.
 AROUND, MOST = 60, 60
 
-#: The angles about the axis between which the body is cut open, deg; the viewer looks in there.
+#: Angles about the axis between which the body is cut open, deg; the view is towards the cut.
 CUT = (-100.0, 0.0)
 
 
@@ -56,7 +56,7 @@ def solid(mechanism: Tree, region: Workspace, laid: SceneLayout, *, coloured: bo
 
 
 def title(mechanism: Tree, region: Workspace) -> str:
-    """What stands above a picture."""
+    """Title of a picture."""
     return f"{plain(mechanism.name)}: workspace of {plain(region.frame)}"
 
 
@@ -64,7 +64,7 @@ def title(mechanism: Tree, region: Workspace) -> str:
 
 
 def _faces(region: Workspace) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Corners (k, 4, 3) of the faces that show, their shares of the greatest manipulability (k,), and normals (k, 3)."""
+    """Corners (k, 4, 3) of visible faces, their shares of the greatest manipulability (k,), and normals (k, 3)."""
     grid, best = region.grid, np.where(np.isnan(region.grid.best), -np.inf, region.grid.best)
     edges, best = _coarse(grid, best)
     if grid.has_axis:
@@ -143,16 +143,16 @@ def _view(axes: Any, points: FloatArray) -> None:
 #: Random postures that a picture takes.
 SAMPLES = 100_000
 
-#: What `draw` can show.
+#: Views of `draw`.
 PLANES = ("auto", "xz", "yz", "xy", "3d")
 
-#: What its colours can tell.
+#: Quantities shown by colour.
 MEASURES = ("manipulability", "reach")
 
-#: Most room for the panels together, and greatest height, inches.
+#: Greatest width of the panels together, and greatest height, inches.
 WIDEST, TALLEST = 11.0, 5.6
 
-#: At least so many pieces are drawn about the axis, for circles to look round.
+#: Least number of pieces drawn about the axis, so that circles look round.
 ROUND = 180
 
 
@@ -161,13 +161,13 @@ Projection = Callable[[FloatArray], FloatArray]
 
 
 def everywhere(points: FloatArray) -> npt.NDArray[np.bool_]:
-    """All points (k, 3) count: (k,)."""
+    """Mask (k,) of all points (k, 3)."""
     return np.ones(len(points), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
 class MapPanel:
-    """One map in a plane: corners (a+1, b+1) of its cells, their values (a, b), and how points of space are drawn in it.
+    """One planar map: corners (a+1, b+1) of its cells, their values (a, b), and the projection of points.
 
     ``project`` is that of the mechanism in its posture; ``places`` says where points (k, 3) belong in the map, ``rows``
     along which two directions (2, 3) the map goes at a point (3,), ``near`` which points (k, 3) it shows. ``centre`` (2,) is
@@ -196,7 +196,7 @@ class MapPanel:
 def workspace(
     mechanism: Tree, *, plane: str = "auto", measure: str = "manipulability", samples: int | None = None, **options: Any
 ) -> Any:
-    """Draw what a mechanism reaches, coloured by how well it moves there.
+    """Draw the workspace of a mechanism, coloured by manipulability.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def _panels(region: Workspace, plane: str) -> list[MapPanel]:
 
 
 def _beside(region: Workspace) -> MapPanel:
-    """What is reached at any angle about the first axis, against the distance from it."""
+    """Map of points reached at any angle about the first axis, by their distance from it."""
     grid = region.grid
     x, y = np.meshgrid(grid.edges[0], grid.edges[1] + _offset(region)[2], indexing="ij")
     project = _turned_in(region, 0.0)
@@ -335,7 +335,7 @@ def _beside(region: Workspace) -> MapPanel:
 
 
 def _along(region: Workspace) -> MapPanel:
-    """What is reached at any height, seen along the first axis."""
+    """Map of points reached at any height, seen along the first axis."""
     grid = region.grid
     values, angles = _most(grid.best, 1), grid.edges[2]
     finer = -(-ROUND // (len(angles) - 1))
@@ -354,7 +354,7 @@ def _along(region: Workspace) -> MapPanel:
 
 
 def _section(region: Workspace, plane: str) -> MapPanel:
-    """What is reached in a plane through the first axis, which stands upright."""
+    """Map of points reached in a plane through the first axis, which is drawn upright."""
     grid = region.grid
     k = "xy".index(plane[0])
     ahead = (0.0, 0.5 * np.pi)[k]
@@ -391,7 +391,7 @@ def _turned_in(region: Workspace, across: float) -> Projection:
 
 
 def _shadow(region: Workspace, plane: str) -> MapPanel:
-    """What is reached seen along an axis of the world, laid out in x, y, z."""
+    """Map of points reached, projected along an axis of the world, in the order x, y, z."""
     grid = region.grid
     first, second = ("xyz".index(name) for name in plane)
     x, y = np.meshgrid(grid.edges[first], grid.edges[second], indexing="ij")
@@ -406,13 +406,13 @@ def _shadow(region: Workspace, plane: str) -> MapPanel:
 
 
 def _most(values: FloatArray, axis: int) -> FloatArray:
-    """The greatest along an axis; NaN where all are."""
+    """Maximum along an axis; NaN if all are."""
     greatest = np.where(np.isnan(values), -np.inf, values).max(axis=axis)
     return np.where(greatest > -np.inf, greatest, np.nan)
 
 
 def _offset(region: Workspace) -> FloatArray:
-    """What the world's origin is away from the map's, along the axes of the map (3,)."""
+    """Offset of the world's origin from the map's, along the axes of the map (3,)."""
     return np.asarray(region.grid.frame[:3, 3] @ region.grid.frame[:3, :3])
 
 
@@ -450,7 +450,7 @@ def _mechanism(axis: Any, panel: MapPanel, laid: SceneLayout) -> None:
 
 
 def _span(panel: MapPanel, laid: SceneLayout) -> tuple[FloatArray, FloatArray]:
-    """Corners (2,) of what is shown: cells that are reached, and the mechanism, with a little room."""
+    """Corners (2,) of the view: reached cells, and the mechanism, with a margin."""
     points = np.concatenate([panel.corners, panel.project(laid.points())])
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.04 * float((high - low).max())

@@ -11,7 +11,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import SceneLayout
 from linkwise.view.scene.scene import GROUND
 
-#: Vertical field of view of the camera: less than viser's 75 degrees, which bends what stands near the edges.
+#: Vertical field of view of the camera: less than viser's 75 degrees, which distorts objects near the edges.
 FIELD = math.radians(45.0)
 
 #: Degrees: height from which a mechanism is seen, and angle from the side on which it spreads widest; and both directions
@@ -37,7 +37,7 @@ class GroundGrid:
 
 @dataclass(frozen=True, eq=False)
 class Camera:
-    """Where the camera stands at first, what it looks at, and how near and far it sees; m."""
+    """Initial position and target of the camera, and its near and far distance; m."""
 
     position: FloatArray
     target: FloatArray
@@ -83,7 +83,7 @@ def camera(layout: SceneLayout, reached: FloatArray) -> Camera:
 
 
 def fitted(field: float, width: float, height: float) -> float:
-    """Return the vertical field of view (rad) with which a picture sees at least the given field both ways.
+    """Return the vertical field of view (rad) of a picture that shows at least the given field in both directions.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Rod:
 
 @dataclass(frozen=True, eq=False)
 class SceneLayout:
-    """The joints and rods of a mechanism in the frames of its links, and how large its symbols are drawn.
+    """Joints and rods of a mechanism in the frames of its links, and the size of its symbols.
 
     Attributes
     ----------
@@ -75,13 +75,13 @@ class SceneLayout:
         return np.asarray(frames @ self.tree.tool)
 
     def lines(self, poses: FloatArray | None = None) -> list[FloatArray]:
-        """All lines (m, 3) in the world: rods, joints that are out, and the way to the tool."""
+        """All lines (m, 3) in the world: rods, extended sliding joints, and the line to the tool."""
         placed, tree = self.poses if poses is None else poses, self.tree
         tool = np.array([placed[1 + tree.tool_index, :3, 3], self.tool(placed)[:3, 3]])
         return [*(self.world(rod.link, rod.points, placed) for rod in self.rods), *self.slides(placed), tool]
 
     def slides(self, poses: FloatArray) -> list[FloatArray]:
-        """For each link the line (2, 3) from where its joint acts to where its motion has taken that point."""
+        """Line (2, 3) of each link from its joint's point of action to the displaced point."""
         hung = zip(self.tree.parents, self.joints, strict=True)
         starts = [self.world(parent, joint[None, :3, 3], poses) for parent, joint in hung]
         ends = [self.world(k, point[None], poses) for k, point in enumerate(self.moved)]
@@ -94,7 +94,7 @@ class SceneLayout:
         return np.concatenate([*ends, *(self.world(rod.link, rod.points, placed) for rod in self.rods)])
 
     def rotors(self) -> FloatArray:
-        """Centres (m, 3) of the rotors that are bodies of their own, world frame."""
+        """Centres (m, 3) of the rotors with separate bodies, world frame."""
         return np.array([self.world(k, at[None])[0] for k, _, at, _ in rotor_places(self.tree)]).reshape(-1, 3)
 
     def joint_frames(self) -> FloatArray:
@@ -157,7 +157,7 @@ def evaluate(tree: Tree, name: str, *inputs: Any, **options: Any) -> Any:
 
 
 def rotor_places(tree: Tree) -> Iterator[tuple[int, int, FloatArray, FloatArray]]:
-    """Each rotor that is a body of its own: carrier, driven link, centre and axis (3,) in the frame of the carrier."""
+    """Yield each rotor with a separate body: carrier, driven link, centre and axis (3,) in the frame of the carrier."""
     driven = {name: k for k, link in enumerate(tree.links) for name in link.coordinate_names}
     for drive in tree.drives:
         if drive.carrier is not None and drive.motor.axis is not None and drive.motor.mass:
@@ -165,7 +165,7 @@ def rotor_places(tree: Tree) -> Iterator[tuple[int, int, FloatArray, FloatArray]
 
 
 def coordinates(tree: Tree, q: Any) -> FloatArray:
-    """Return the coordinates as an array (nq,); where none are given, joints at zero or the limit next to it.
+    """Return the coordinates as an array (nq,); by default joints at zero or the nearest limit.
 
     Raises
     ------

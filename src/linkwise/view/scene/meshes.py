@@ -20,12 +20,12 @@ from linkwise.solve.constraints import Clear
 from linkwise.view.scene.scene import Colour, Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
 
-#: Of a shape without a colour.
+#: Default colour of shapes.
 PLAIN = "#c9ccd1"
 
 
 class Visuals(NamedTuple):
-    """Shapes of a description; its file or folder and folders of packages, where meshes are looked up; what stays clear."""
+    """Shapes of a description; its file or folder and package folders for meshes; the clearance constraint."""
 
     shapes: Sequence[Shape] = ()
     folder: str | Path | None = None
@@ -96,7 +96,7 @@ def visual_primitives(
 
 
 def _remarks(unreadable: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
-    """What could not be read, by kind of reason: one remark for each."""
+    """Summarize unreadable meshes: one remark for each kind of reason."""
     for files in unreadable.values():
         name, why = files[0]
         first = f"mesh {plain(name)!r} is not shown: {why}"
@@ -107,7 +107,7 @@ def _remarks(unreadable: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[st
 
 
 class _UnreadableError(Exception):
-    """Why a mesh cannot be read, in words; meshes of the same kind of reason share a remark."""
+    """Reason why a mesh cannot be read; meshes of the same kind of reason share a remark."""
 
     def __init__(self, why: str, kind: str = "") -> None:
         self.kind = kind or why
@@ -117,7 +117,7 @@ class _UnreadableError(Exception):
 def _mesh(
     name: str, folder: str | Path | None, package_dirs: Folders, manifests: Manifests
 ) -> tuple[Surface, Colour | None]:
-    """Read a mesh from its file alone, as triangles and the colour it says it has."""
+    """Read a mesh from its file only, as triangles and its colour."""
     if folder is None:
         raise _UnreadableError("the folder of its description is not known")
     try:
@@ -145,7 +145,7 @@ def _triangles(data: bytes, kind: str) -> tuple[Surface, Colour | None]:
 
 
 def _main_colour(loaded: Any) -> Colour | None:
-    """Return the one colour that a mesh says it has, None where it says none."""
+    """Return the single colour of a mesh, None if it has none."""
     if getattr(loaded.visual, "kind", None) not in {"face", "vertex"}:
         return None
     red, green, blue = (int(value) / 255.0 for value in loaded.visual.main_color[:3])

@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.view.scene.scene import Colour, Primitive, link_colour, rgb
 
-#: Of an obstacle without a colour.
+#: Default colour of obstacles.
 PLAIN = "#b9a078"
 
 #: Pairs whose nearest points are shown.
@@ -25,7 +25,7 @@ NEAREST = 3
 
 
 def obstacle_primitives(base: FloatArray, obstacles: Obstacles) -> tuple[Primitive, ...]:
-    """Primitives of obstacles, carried by the base, which stands at the pose (4, 4); of a mesh the box about it."""
+    """Primitives of obstacles, carried by the base at the pose (4, 4); the bounding box of a mesh."""
     to_base = inverse(np.asarray(base, dtype=float))
     return tuple(_primitive(shape, -1, to_base, rgb(PLAIN), "obstacle") for shape in obstacle_set(obstacles).shapes)
 
@@ -48,7 +48,7 @@ def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: s
 
 
 class NearestPoints(NamedTuple):
-    """What painters show of the pairs that are nearest to each other, the nearest first.
+    """Nearest points of pairs for painters, in ascending order of distance.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class NearestPoints(NamedTuple):
 
     @classmethod
     def of(cls, points: FloatArray, distances: FloatArray, pairs: Sequence[tuple[str, str]]) -> NearestPoints:
-        """Those of all pairs at one configuration, in space or in the plane."""
+        """Nearest points of all pairs at one configuration, in space or in the plane."""
         order = np.argsort(distances)[:NEAREST]
         return cls(points[order], distances[order], tuple(pairs[k] for k in order))
 
     @classmethod
     def at(cls, tree: Tree, q: FloatArray, clear: Clear) -> NearestPoints:
-        """Those of the pairs that a constraint looks at, at q (nq,); none without collision shapes."""
+        """Nearest points of the pairs of a constraint, at q (nq,); none without collision shapes."""
         if not any(shape.role == "collision" for shape in tree.shapes):
             return cls(np.empty((0, 2, 3)), np.empty(0), ())
         result = clearance(tree, q, clear.obstacles, disabled=clear.disabled, seed=clear.seed)

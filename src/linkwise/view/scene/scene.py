@@ -20,13 +20,13 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import SceneLayout, lay_out, loop_ends, points_of, rotor_places, segments
 from linkwise.view.scene.tessellation import Surface, surface_of
 
-#: Radii of rods and joints, shares of the mechanism's size; how much smaller each further joint at one place is drawn.
+#: Radii of rods and joints, relative to the mechanism's size; scale of each further joint at one place.
 ROD, JOINT, NESTED = 0.014, 0.030, 0.84
 
 #: Length of frame axes, half side of the ground, length of the axes of a floating base: shares of the mechanism's size.
 TRIAD, GROUND, FREE = 0.095, 0.13, 0.15
 
-#: Colours of what belongs to the base, of lines, and of rods that slide.
+#: Colours of the base, of lines, and of sliding rods.
 GREY, INK, LIGHT = "#8a8f94", "#202020", "#bebebe"
 
 #: Beyond this many links they are numbered, as in the list of links, not named, and their frames are not drawn.
@@ -52,7 +52,7 @@ class Symbol(NamedTuple):
 
 
 class JointSign(NamedTuple):
-    """What is drawn for a kind of joint, its frame having z along the joint's axis.
+    """Symbol of a kind of joint, its frame having z along the joint's axis.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class JointSign(NamedTuple):
     upright: bool = False
 
 
-#: The sign of each kind of joint; painters know primitives alone, and joints of other kinds have no sign.
+#: Symbol of each kind of joint; painters draw primitives only, and joints of other kinds have no symbol.
 JOINTS: dict[str, JointSign] = {
     "revolute": JointSign((Symbol("cylinder", (1.0, 2.7)),), upright=True),
     "prismatic": JointSign((Symbol("box", (1.7, 1.7, 2.55)),), slides=True),
@@ -80,7 +80,7 @@ JOINTS: dict[str, JointSign] = {
 
 
 def signs(link: Link) -> list[tuple[JointSign, FloatArray]]:
-    """What stands for a joint, each with the direction (3,) in A that is its z; some kinds have the signs of their parts."""
+    """Symbols of a joint, each with the direction (3,) in A of its z; some kinds use the symbols of their parts."""
     joint = link.joint_model
     if joint.kind in JOINTS or not joint.parts:
         return [(JOINTS.get(joint.kind, JointSign()), np.atleast_2d(link.axis)[0])]
@@ -97,7 +97,7 @@ LOOPS: dict[str, Symbol] = {
 
 @dataclass(frozen=True, eq=False)
 class Primitive:
-    """One thing that is drawn, fixed to a link.
+    """One drawn object, fixed to a link.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Primitive:
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """What is stretched between points of two links: a cylinder 1 m long about z, scaled along it.
+    """Stretched object between points of two links: a cylinder 1 m long about z, scaled along it.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Label:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """All that is drawn of a mechanism."""
+    """All drawn objects of a mechanism."""
 
     layout: SceneLayout
     primitives: tuple[Primitive, ...]
@@ -190,7 +190,7 @@ class Scene:
         return self.layout.tree
 
     def carriers(self, poses: FloatArray) -> FloatArray:
-        """What takes primitives of the base, of the links and of the spans to the world (..., 1 + L + S, 4, 4)."""
+        """Transforms of primitives of the base, the links and the spans to the world (..., 1 + L + S, 4, 4)."""
         starts, quaternions, lengths = self.stretched(poses)
         spans = np.zeros((*lengths.shape, 4, 4))
         turned = quaternion_rotation(np.moveaxis(quaternions, -1, 0))
@@ -297,7 +297,7 @@ def _joints(layout: SceneLayout) -> Iterator[Primitive]:
 
 
 def _nesting(layout: SceneLayout) -> list[int]:
-    """How many joints before each one stand at the same point: its sign is drawn smaller for each."""
+    """Number of previous joints at the point of each one: its symbol is drawn smaller for each."""
     at = layout.joint_frames()[:, :3, 3]
     moves, least = np.array([link.moves for link in layout.tree.links]), (layout.size * JOINT) ** 2
     near = (((at[:k] - point) ** 2).sum(axis=1) < least for k, point in enumerate(at))
@@ -356,7 +356,7 @@ def _base(layout: SceneLayout) -> Iterator[Primitive]:
 
 
 def _ground(layout: SceneLayout) -> FloatArray:
-    """The frame of the ground on the base: at a right angle to the axis of a first joint that is there, or level."""
+    """Frame of the ground on the base: perpendicular to the axis of a first joint, if there is one, or level."""
     frame, acts, parent = np.eye(4), layout.joints[0], layout.tree.parents[0]
     near = float(np.linalg.norm(acts[:3, 3])) < layout.size * GROUND
     if parent < 0 and signs(layout.tree.links[0])[0][0].upright and near:
@@ -368,7 +368,7 @@ def _ground(layout: SceneLayout) -> FloatArray:
 
 
 def _labels(layout: SceneLayout) -> Iterator[Label]:
-    """What is named: the base that floats, joints (of fixed links their frames), rotors, the tool."""
+    """Yield labels: the floating base, joints (of fixed links their frames), rotors, the tool."""
     tree = layout.tree
     if tree.floating:
         yield Label(-1, np.zeros(3), "floating base", "base")

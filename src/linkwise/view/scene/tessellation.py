@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
-#: Sides of what is drawn for a circle; always an even number.
+#: Sides of a drawn circle; always an even number.
 SIDES = 20
 
 Faces = npt.NDArray[np.uint32]
@@ -60,7 +60,7 @@ def merged(surfaces: Iterable[Surface]) -> Surface:
 
 
 def tube(rings: FloatArray, *, closed: bool = True) -> Surface:
-    """Return the surface over rings (r, s, 3) of points, s even, each ring counterclockwise about the way along them.
+    """Return the surface over rings (r, s, 3) of points, s even, each ring counterclockwise about the path.
 
     The discs that close its ends have vertices of their own, so that shading shows their edges.
     """
@@ -102,7 +102,7 @@ def capsule(radius: float, length: float, *, sides: int = SIDES) -> Surface:
 
 
 def box(x: float, y: float, z: float) -> Surface:
-    """Return a box from its edges; each side has vertices of its own."""
+    """Return a box from its edges; each side has separate vertices."""
     square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     corners = np.empty((6, 4, 3))
     for side in range(6):

@@ -10,7 +10,7 @@ from linkwise.files.report import Reading
 
 
 class DHTable(Format):
-    """A Denavit-Hartenberg table, whose dialect must be named: `read_dh` and `save_dh` take it."""
+    """Denavit-Hartenberg table; `read_dh` and `save_dh` require the name of its dialect."""
 
     name, suffixes, named = "a table", (".csv",), True
     refusal = "a table needs its dialect named; write it with files.save_dh"

@@ -35,7 +35,7 @@ _MOTOR_COLUMNS = ("Jm", "G", "B", "Tc+", "Tc-")
 
 @dataclass(frozen=True)
 class Dialect:
-    """One way to write a table down.
+    """Column layout and conventions of a table.
 
     Attributes
     ----------
@@ -56,21 +56,21 @@ class Dialect:
 
     @property
     def has_header(self) -> bool:
-        """Whether the first line names the columns."""
+        """True if the first line names the columns."""
         return not self.forms
 
     def columns(self, count: int) -> tuple[str, ...] | None:
-        """The columns of a row with that many cells, or None where there is no such row."""
+        """Return the columns of a row with that many cells, or None for an invalid number of cells."""
         return next((form for form in self.forms if len(form) == count), None)
 
     @property
     def counts(self) -> str:
-        """How many cells a row may have, in words."""
+        """List the valid numbers of cells in a row, as text."""
         sizes = [str(len(form)) for form in self.forms]
         return f"{', '.join(sizes[:-1])} or {sizes[-1]}"
 
     def has(self, column: str) -> bool:
-        """Whether some row has that column, or a header may name it."""
+        """True if some row has that column, or a header may name it."""
         return column in HEADER if self.has_header else any(column in form for form in self.forms)
 
 
@@ -100,7 +100,7 @@ DIALECTS: dict[str, Dialect] = {
     ),
 }  # fmt: skip
 
-#: What a header of the dialect "linkwise" may name, with the units that must stand behind in brackets.
+#: Columns of a header of the dialect "linkwise", with their mandatory units in brackets.
 HEADER: dict[str, tuple[str, ...]] = {
     "name": (),
     "joint": (),
@@ -122,12 +122,12 @@ HEADER: dict[str, tuple[str, ...]] = {
     "Tc-": ("N m",),
 }
 
-#: What one of a unit is in SI; degrees go by `math.radians`.
+#: SI values of the units; degrees are converted by `math.radians`.
 SCALES = {"": 1.0, "m": 1.0, "mm": 1e-3, "rad": 1.0, "kg": 1.0, "kg m2": 1.0, "N m": 1.0, "N m s/rad": 1.0}
 
 
 def meanings(cells: Sequence[str]) -> list[str]:
-    """What a row would say in each dialect without a header, a line each.
+    """Interpret a row in each dialect without a header, a line each.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def meanings(cells: Sequence[str]) -> list[str]:
 
 
 def dialect_of(name: str) -> Dialect:
-    """The dialect of that name; ArgumentError where there is none."""
+    """Return the dialect of that name."""
     return DIALECTS[choice("dialect", name, DIALECTS)]
 
 
@@ -156,7 +156,7 @@ _COMMENT = re.compile("[#%]")
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table that says something."""
+    """One line of the table that is neither blank nor a comment."""
 
     number: int
     cells: tuple[str, ...]
@@ -171,7 +171,7 @@ class DHColumn:
 
 
 def lines_of(text: str) -> list[Line]:
-    r"""The lines that say something; ``#`` and ``%`` begin a comment.
+    r"""Return the lines that are neither blank nor comments (``#`` and ``%`` begin a comment).
 
     Cells are separated by semicolons, tabs or commas, whichever comes first in this list, or else by blanks.
 
@@ -190,7 +190,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def header_columns(line: Line) -> tuple[list[DHColumn], list[FileProblem]]:
-    """The columns that a header names, and what it says wrongly."""
+    """Parse a header: its columns, and its problems."""
     columns, problems = [], []
     for cell in line.cells:
         name, unit = _name_and_unit(cell)
@@ -222,7 +222,7 @@ def _name_and_unit(cell: str) -> tuple[str, str]:
 
 
 def is_header(line: Line) -> bool:
-    """Whether a line holds no number at all, but words."""
+    """True if a line contains no number, only words."""
     return all(number(cell) is None for cell in line.cells)
 
 
@@ -337,7 +337,7 @@ class Rows:
         return math.radians(value) if unit == "deg" else value * SCALES[unit]
 
     def _check_constant(self, line: Line, values: Mapping[str, Any], kind: str) -> None:
-        """The toolboxes put the joint's variable in the place of theta, or d: a constant there would be ignored."""
+        """Reject a constant in the cell of the joint variable (theta or d), which the toolboxes would ignore."""
         place = JOINTS[kind].dh_parameter
         if self.dialect.has_header or not place or not values.get(place):
             return
@@ -376,7 +376,7 @@ class Rows:
 
 
 def flipped(link: Link) -> Link:
-    """The link of a joint whose coordinate counts the other way: q becomes -q + offset."""
+    """Reverse the sense of the joint coordinate: q becomes -q + offset."""
     return link.replace(axis=-link.axis, offset=-link.offset)
 
 
@@ -436,7 +436,7 @@ def read_dh(
 
 
 def read_table(path: str | Path, dialect: str | None, advice: str = "", **options: Any) -> Reading:
-    """Read a file as far as it goes; `options` as for `parse`, `advice` for where the dialect is not known."""
+    """Read a file as far as possible; `options` as for `parse`, `advice` is added where the dialect is unknown."""
     text = read_text(path, LARGEST_DESCRIPTION)
     dialect = dialect or said_dialect(text)
     if dialect is None:
@@ -472,7 +472,7 @@ def parse(
 
 
 def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> Iterator[tuple[Line, list[DHColumn]]]:
-    """The rows with what their cells are; rows of another length are reported."""
+    """Pair the cells of each row with their columns; report rows of invalid length."""
     head, (named, wrong) = lines[0], header_columns(lines[0]) if dialect.has_header else ([], [])
     problems += wrong
     if wrong:
@@ -490,7 +490,7 @@ def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProble
 
 
 def undecided(text: str) -> FileProblem:
-    """The problem of a table whose dialect was not named."""
+    """Return the problem of a table without a named dialect."""
     lines = lines_of(text)
     known = choices(DIALECTS)
     cells = map(_name_and_unit, lines[0].cells) if lines and is_header(lines[0]) else ()
@@ -506,7 +506,7 @@ def undecided(text: str) -> FileProblem:
 
 
 def said_dialect(text: str) -> str | None:
-    """The dialect that a table says by itself: "linkwise", where its header names all columns with their units.
+    """Return the dialect identified by the table itself: "linkwise", if its header names all columns with their units.
 
     Examples
     --------

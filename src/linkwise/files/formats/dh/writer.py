@@ -1,4 +1,4 @@
-"""Writing a Denavit-Hartenberg table, and what each dialect cannot hold."""
+"""Writer of Denavit-Hartenberg tables, and the losses of each dialect."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor
 from linkwise.model.tree import GRAVITY
 
-#: How far the frames of a joint that counts the other way may be from those that its row makes.
+#: Tolerance between the frames of a reversed joint and those of its row.
 ROUNDING = 1e-15
 
 _TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
 
 
 def losses(mechanism: Mechanism, dialect: Dialect) -> Losses:
-    """What a table leaves out of a mechanism, and what keeps it from being written: it would be one of another robot.
+    """List the losses of a table, and the features for which it cannot be written, as it would describe another robot.
 
     The file's name stands for the mechanism's.
     """
@@ -73,7 +73,7 @@ def _weighs(mechanism: Mechanism) -> bool:
 
 
 def _heavy(mechanism: Mechanism, dialect: Dialect) -> bool:
-    """Whether the rows are written with masses: such rows have no offset."""
+    """True if rows are written with masses: such rows have no offset."""
     if dialect.has_header or not dialect.has("m"):
         return dialect.has_header
     used = _weighs(mechanism) or any(link.motor is not None for link in mechanism.links)
@@ -81,7 +81,7 @@ def _heavy(mechanism: Mechanism, dialect: Dialect) -> bool:
 
 
 def row_of(link: Link, dialect: Dialect) -> DHRow | None:
-    """The row of a link, also of one whose joint counts the other way, where the dialect has the column flip."""
+    """Convert a link to its row; a reversed joint is written if the dialect has the column flip."""
     if link.dh_row is not None or not dialect.has("flip") or not np.array_equal(link.axis, [0.0, 0.0, -1.0]):
         return link.dh_row
     for row in _turned_rows(link):
@@ -148,7 +148,7 @@ def save_dh(mechanism: Mechanism, path: str | Path, dialect: str, *, allow_loss:
 
 
 def render(mechanism: Mechanism, dialect: Dialect) -> str:
-    """The text of a table, without what it cannot hold."""
+    """Return the text of a table, without the losses."""
     if dialect.has_header:
         return _with_header(mechanism)
     columns = _columns(mechanism, dialect)
@@ -181,7 +181,7 @@ def _cells(link: Link, columns: Sequence[str], dialect: Dialect) -> list[str]:
 
 
 def _values(link: Link, dialect: Dialect) -> dict[str, str]:
-    """What may stand in the cells of a link, by column."""
+    """Return the possible cell values of a link, by column."""
     row, body, motor = row_of(link, dialect), link.body, link.motor
     assert row is not None
     lower, upper = link.limits or (-math.inf, math.inf)
@@ -198,7 +198,7 @@ def _values(link: Link, dialect: Dialect) -> dict[str, str]:
 
 
 def _with_header(mechanism: Mechanism) -> str:
-    """A table in Linkwise's own dialect: columns that say nothing are left out."""
+    """Return a table in Linkwise's own dialect, without columns of default values."""
     rows = [_values(link, DIALECTS["linkwise"]) for link in mechanism.links]
     always = ("name", "joint", "convention", "theta", "d", "a", "alpha")
     blank = {"lower": "-inf", "upper": "inf", "G": "1.0"}

@@ -1,4 +1,4 @@
-"""MJCF, the format of MuJoCo, read and written; docs/mjcf.md describes what is."""
+"""MJCF, the format of MuJoCo: reader and writer; docs/mjcf.md lists the supported elements."""
 
 from __future__ import annotations
 

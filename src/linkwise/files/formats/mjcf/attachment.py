@@ -1,4 +1,4 @@
-"""``<attach>`` and ``<replicate>``: bodies of this or another file, or what stands in it, again with other names."""
+"""``<attach>`` and ``<replicate>``: renamed copies of bodies, frames and assets of this or another file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INNER = ("class", "childclass", "mesh")
 
 @dataclass(slots=True, eq=False)
 class Attached(Element):
-    """A frame of bodies, or an asset, of a file that has compiler settings of its own."""
+    """A frame of bodies, or an asset, of a file with different compiler settings."""
 
     settings: Settings = field(default_factory=Settings)
 
@@ -47,7 +47,7 @@ class Attacher:
         self._read: dict[str, tuple[Element, Settings, list[Element]]] = {}
 
     def expand(self, element: Element) -> None:
-        """Replace the attachments in an element by what they attach."""
+        """Replace the attachments in an element by the attached elements."""
         replace_tag(element, "attach", self._attached)
 
     def _attached(self, element: Element) -> list[Element]:
@@ -85,7 +85,7 @@ class Attacher:
         return [frame]
 
     def _of_this_file(self, said: Attributes, prefix: str) -> list[Element]:
-        """A copy of a body or frame of the file itself, with what refers to it alone."""
+        """Copy a body or frame of the same file, with the elements that refer to the copy only."""
         tag = "body" if "body" in said else "frame"
         parts = (part for world in self.root.all("worldbody") for part in world.walk())
         named = [part for part in parts if part.tag == tag and part.get("name") == said.text(tag) is not None]
@@ -142,13 +142,13 @@ def _asset(section: Element, settings: Settings) -> Attached:
     return asset
 
 
-#: How many elements may come of all copies.
+#: Greatest number of elements of all copies together.
 MOST_ELEMENTS = 100_000
 
-#: What names things in bodies, in the order in which it may name each other.
+#: Sections that name elements in bodies, in the order in which they may refer to each other.
 SECTIONS = ("tendon", "equality", "actuator")
 
-#: What may not be repeated alone.
+#: Elements that cannot be replicated alone.
 MECHANICS = ("joint", "freejoint", "inertial")
 
 
@@ -215,7 +215,7 @@ class Replicator:
                 yield copy
 
     def _is_too_much(self, element: Element, size: int) -> bool:
-        """Whether that many elements more are too many together, which is reported."""
+        """Report and return True if that many further elements would exceed the limit."""
         self.size += size
         if self.size > MOST_ELEMENTS:
             self.log.report(element, f"<{element.tag}>: repeated, it makes more than {MOST_ELEMENTS} elements")

@@ -18,7 +18,7 @@ from linkwise.spatial.rotation import rotation_about, rotation_between, rotation
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
-#: The ways to say an orientation, with how many numbers each has.
+#: Attributes of an orientation, with their counts of numbers.
 ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
 
 _FRAME = f"pos {' '.join(ORIENTATIONS)}"
@@ -28,7 +28,7 @@ _ENDS = "body1 body2 site1 site2 anchor"
 #: The kinds of equality constraints that can be read.
 EQUALITIES = ("joint", "tendon", "connect", "weld")
 
-#: The kinds of actuators; what a class says of one holds for all of them.
+#: Kinds of actuators; defaults of one hold for all of them.
 ACTUATORS = (
     *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle"),
     *("adhesion", "dcmotor"),
@@ -42,7 +42,7 @@ _ACTUATOR = """
     resistance nominal saturation inductance cogging controller thermal lugre plugin instance
 """
 
-#: The attributes of each kind of element that is read; equalities and what a tendon goes over have keys of two words.
+#: Attributes read from each kind of element; equalities and parts of tendons have keys of two words.
 _ATTRIBUTES = {
     "mujoco": "model",
     "include": "file",
@@ -101,13 +101,13 @@ _ATTRIBUTES = {
 }
 ATTRIBUTES = {kind: tuple(names.split()) for kind, names in _ATTRIBUTES.items()}
 
-#: What a default class may say and is not used here.
+#: Elements of a default class that are not used here.
 UNUSED_DEFAULTS = ("texture", "material", "camera", "light", "pair", "skin", "hfield")
 
-#: What a default class may say.
+#: Elements that a default class may contain.
 DEFAULTS = ("joint", "geom", "site", "equality", "tendon", "mesh", *ACTUATORS, *UNUSED_DEFAULTS)
 
-#: The elements that may stand in others; those that are not named here are looked through.
+#: Child elements; those of tags that are not named here are searched too.
 INSIDE: dict[str, tuple[str, ...]] = {
     "compiler": ("lengthrange",),
     "option": ("flag",),
@@ -119,13 +119,13 @@ INSIDE: dict[str, tuple[str, ...]] = {
 #: The default class that all elements without another one are of.
 MAIN = "main"
 
-#: How many names one message lists.
+#: Greatest number of names in a message.
 MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
 class Said:
-    """The text of an attribute, and the element that says it: the element's own or that of its default class."""
+    """Text of an attribute, and the element that defines it: the element itself or its default class."""
 
     text: str
     element: Element
@@ -133,7 +133,7 @@ class Said:
 
 
 class Attributes:
-    """What an element says of itself, over what its default class says of its kind.
+    """Attributes of an element, which override those of its default class.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class Attributes:
         for child in element.children if element.tag in INSIDE else ():
             check_tag(child, self.item, log, INSIDE[element.tag])
         self.explicit = frozenset(element.attributes)
-        self.contested: str | None = None  # how its default class says the orientation that it says by quat
+        self.contested: str | None = None  # form of the orientation in its default class, if the element itself has quat
         self.said = {**(defaults or {}), **{key: Said(text, element, self.item) for key, text in element.attributes.items()}}
 
     def __contains__(self, key: str) -> bool:
@@ -182,7 +182,7 @@ class Attributes:
         self.log.remark(self.element, f"{self.item}: {message}")
 
     def drop(self, message: str) -> None:
-        """Note what has no counterpart here: a problem, or a remark where such things are left out."""
+        """Report an unsupported feature: as a problem, or as a remark where such features are dropped."""
         self.log.drop(self.element, f"{self.item}: {message}")
 
     def tell(self, problem: Problem) -> None:
@@ -199,7 +199,7 @@ class Attributes:
     def lookup(
         self, key: str, known: Mapping[str, Result], nouns: str, default: str | None = None, *, needed: bool = True
     ) -> Result | None:
-        """Return what an attribute names among what there is, or None: after a report, or where it may be missing."""
+        """Return the item that an attribute refers to; None if it is unknown, which is reported, or missing."""
         name = self.text(key) or default
         if name is not None and name in known:
             return known[name]
@@ -209,15 +209,15 @@ class Attributes:
         return None
 
     def text(self, key: str) -> str | None:
-        """The text as it stands, or None where there is none or it is empty."""
+        """Return the text unchanged, or None if it is missing or empty."""
         return self.said[key].text if key in self.said and self.said[key].text else None
 
     def number(self, key: str, default: float = 0.0) -> float:
-        """One number."""
+        """Read one number."""
         return self.row(key, [default])[0]
 
     def row(self, key: str, default: Sequence[float]) -> list[float]:
-        """As many numbers as the default has; the default where the attribute is missing or wrong."""
+        """Read as many numbers as the default has; return the default if the attribute is missing or invalid."""
         return self.numbers(key, len(default), len(default)) or list(default)
 
     def numbers(self, key: str, least: int, most: int) -> list[float] | None:
@@ -239,7 +239,7 @@ class Attributes:
         return [value for value in values if value is not None]
 
     def whole(self, key: str, default: int = 0) -> int:
-        """One whole number."""
+        """Read one integer."""
         if key not in self.said:
             return default
         value = whole(self.said[key].text.strip())
@@ -248,7 +248,7 @@ class Attributes:
         return default if value is None else value
 
     def word(self, key: str, allowed: Sequence[str], default: str) -> str:
-        """One of the words that there are."""
+        """Read one of the allowed keywords."""
         if key not in self.said:
             return default
         if self.said[key].text not in allowed:
@@ -261,7 +261,7 @@ class Attributes:
         return self.word(key, ("true", "false"), "true" if default else "false") == "true"
 
     def non_negative(self, key: str) -> float:
-        """One number, 0 or more; 0 where the attribute is missing or wrong."""
+        """Read one non-negative number; return 0 if the attribute is missing or invalid."""
         value = self.number(key)
         if not value >= 0:
             self.report(f"{key} is {value!r}; expected a number >= 0", key)
@@ -287,7 +287,7 @@ def check_known(element: Element, log: Report, item: str = "", known: Sequence[s
 
 
 def check_tag(element: Element, place: str, log: Report, known: Sequence[str]) -> bool:
-    """Whether an element is one of those that there are in a place; any other is reported."""
+    """True if an element is allowed at this place; report any other."""
     if element.tag in known:
         return True
     hint = log.suggestion(element.tag[:40], known, " (did you mean <{}>?)")
@@ -301,7 +301,7 @@ def offered(names: Collection[str], text: Callable[[Iterable[object]], str] = ch
 
 
 def real(word: str) -> float | None:
-    """The finite number that a word says, or None; MJCF has no exponents with a D.
+    """Parse a finite number, or return None; MJCF has no exponents with a D.
 
     Examples
     --------
@@ -317,12 +317,12 @@ def degrees(value: float) -> float:
 
 
 def named(element: Element) -> str:
-    """How messages call an element: by its name, if there is one and it may have one."""
+    """Return the name of an element in messages: its tag and its name, if any."""
     name = element.get("name") if "name" in ATTRIBUTES.get(element.tag, ("name",)) else None
     return f"{element.tag} {shown(name)}" if name else f"<{element.tag}>"
 
 
-#: What one class says: attributes by the kind of element.
+#: Contents of one class: attributes by the kind of element.
 Class = dict[str, dict[str, Said]]
 
 
@@ -359,7 +359,7 @@ class Defaults:
             self.read(child, name)
 
     def _take_in(self, element: Element, name: str) -> None:
-        """What a class says of one kind of element."""
+        """Store the attributes of a class for one kind of element."""
         item = f"<{element.tag}> of default class {shown(name)}"
         if not check_tag(element, "<default>", self.log, DEFAULTS) or element.tag in UNUSED_DEFAULTS:
             return
@@ -369,7 +369,7 @@ class Defaults:
         tables[kind] = {**tables.get(kind, {}), **{key: said[key] for key in keys if key in said}}
 
     def of(self, element: Element, surrounding: Sequence[str] = (), kind: str = "") -> dict[str, Said]:
-        """What the class of an element says of its kind; `surrounding` are the child classes around it, the nearest last."""
+        """Return the default attributes of an element; `surrounding` are the enclosing child classes, innermost last."""
         name = element.get("class") or (surrounding[-1] if surrounding else MAIN)
         return self.classes[self.known(element, name, "class")].get(kind or kind_of(element.tag), {})
 
@@ -383,7 +383,7 @@ class Defaults:
 
 
 def kind_of(tag: str) -> str:
-    """The kind of an element, under which a class says what it says."""
+    """Return the kind of an element for the look-up of class defaults."""
     return "actuator" if tag in ACTUATORS else tag
 
 
@@ -393,7 +393,7 @@ LEAST = 1e-14
 _TURNS = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 _NO_TURN = np.eye(3)
 
-#: The position of what says none, m.
+#: Default position, m.
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -423,7 +423,7 @@ def float_transform(rotation: Array | None, position: npt.ArrayLike) -> FloatArr
 
 
 def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
-    """R_parent_frame (3, 3) of an element, its own way of saying it before that of its default class.
+    """Return R_parent_frame (3, 3) of an element; its own attributes take precedence over those of its default class.
 
     Beside an own quaternion MuJoCo before version 4 takes what the default class says otherwise (euler, zaxis, ...); this
     is noted as `Attributes.contested`, for where it matters.

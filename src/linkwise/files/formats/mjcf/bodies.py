@@ -25,10 +25,10 @@ from linkwise.spatial.scalar import FloatArray
 
 TYPES = ("free", "ball", "slide", "hinge")
 
-#: What a free joint says beside its motion.
+#: Attributes of a free joint other than its motion.
 _PASSIVE = ("armature", "damping", "frictionloss", "springdamper", "stiffness")
 
-#: Directions of the slides of a free joint, and what its ball joint has for one.
+#: Directions of the slides of a free joint, and that of its ball joint.
 _AXES = (*np.eye(3), np.array([0.0, 0.0, 1.0]))
 
 
@@ -68,7 +68,7 @@ class MjcfJoint:
 
     @property
     def time_constant(self) -> tuple[float, float] | None:
-        """Time constant (s) and damping ratio that say its spring and its damper, whatever it says of these."""
+        """Time constant (s) and damping ratio that define spring and damper, overriding stiffness and damping."""
         constant, ratio = self.attributes.row("springdamper", (0.0, 0.0))
         return (constant, ratio) if min(constant, ratio) > 0 else None
 
@@ -108,7 +108,7 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
 
 
 def read_free(said: Attributes, settings: Settings, pose: FloatArray, *, bare: bool) -> tuple[Motor | None, list[MjcfJoint]]:
-    """What each velocity of a free joint feels, and the joints in its place where it has friction or a spring.
+    """Return the motor of a free joint, and the joints that replace it if it has friction or a spring.
 
     These act along the axes of the world, as MuJoCo's velocities do: on three slides, which a ball joint follows. The spring
     rests at the pose of the file; `bare` leaves out all that is no motion.
@@ -137,7 +137,7 @@ def read_free(said: Attributes, settings: Settings, pose: FloatArray, *, bare: b
 
 
 def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
-    """Armature, damping and friction of a joint, the same for each of its velocities; None where there is nothing."""
+    """Return armature, damping and friction of a joint, equal for all its velocities; None if all are zero."""
     rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
     rotor["inertia"] = said.non_negative("armature")
     for key, flags in (("viscous", {"damper", "passive"}), ("coulomb", {"frictionloss", "constraint"})):
@@ -146,7 +146,7 @@ def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
 
 
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
-    """Remarks on what a ball joint says and is left out."""
+    """Yield remarks on the unsupported attributes of a ball joint."""
     least, most = said.row("range", (0.0, 0.0))
     bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
     if bare or _limited(said, settings, "limited", "range", (least, most)):
@@ -154,7 +154,7 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
 
 
 def _by_time_constant(said: Attributes) -> bool:
-    """Whether a time constant and a damping ratio say the spring and the damper, whatever stiffness and damping say."""
+    """True if a time constant and a damping ratio define spring and damper, overriding stiffness and damping."""
     return min(said.row("springdamper", (0.0, 0.0))) > 0
 
 
@@ -186,7 +186,7 @@ def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
 
 
 def _springref(said: Attributes, settings: Settings) -> float:
-    """Where springs rest, rad or m."""
+    """Rest position of the spring, rad or m."""
     value = said.number("springref")
     return degrees(value) if settings.degree and said.word("type", TYPES, "hinge") == "hinge" else value
 
@@ -209,7 +209,7 @@ def _effort_limit(said: Attributes, settings: Settings) -> float | None:
 
 
 def _limited(said: Attributes, settings: Settings, key: str, range_key: str, limits: tuple[float, float]) -> bool:
-    """Whether a range holds, by MuJoCo's rules."""
+    """True if a range is active, by MuJoCo's rules."""
     limited = said.word(key, ("false", "true", "auto"), "auto")
     if limited == "auto" and not settings.autolimits and limits != (0.0, 0.0):
         said.report(f"it has {range_key} but not {key}, and the compiler's autolimits is 'false'", range_key)
@@ -237,7 +237,7 @@ WORLD = -1
 
 @dataclass
 class BodyElement:
-    """One body.
+    """One body and its contents.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class BodyElement:
 
     @property
     def moves(self) -> bool:
-        """Whether it moves relative to its parent."""
+        """True if the body moves relative to its parent."""
         return bool(self.joints) or self.free_joint is not None
 
 
@@ -293,7 +293,7 @@ class Site:
 
 @dataclass
 class _Level:
-    """An element that is being read: what is left of its children, and where these stand."""
+    """An element being read: its remaining children and their surroundings."""
 
     children: Iterator[Element]
     owner: int
@@ -317,7 +317,7 @@ class BodyTree:
         """Take in a ``<worldbody>``."""
         Attributes(world, self.log)
         levels = [_Level(iter(world.children), WORLD, np.eye(4), ())]
-        while levels:  # (the elements that are open: bodies stand in each other to any depth)
+        while levels:  # (open elements; bodies may be nested to any depth)
             level = levels[-1]
             child = next(level.children, None)
             if child is None:
@@ -330,7 +330,7 @@ class BodyTree:
                 self._part(child, level)
 
     def _frame(self, element: Element, level: _Level) -> _Level:
-        """What stands in a frame; what was attached has the settings of its own file."""
+        """Open a frame; the contents of an attachment have the settings of their own file."""
         said = Attributes(element, self.log)
         inner = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
         settings = self.settings
@@ -344,7 +344,7 @@ class BodyTree:
         return _Level(iter(element.children), level.owner, inner, self._classes(element, level.classes), end, framed=True)
 
     def _part(self, element: Element, level: _Level) -> None:
-        """What stands in a body or a frame beside these."""
+        """Read one element of a body or a frame that is not itself a body or a frame."""
         tag, owner, outer, classes = element.tag, level.owner, level.outer, level.classes
         if tag == "geom":
             geom = read_geom(self._said(element, classes), self.settings, outer, self.meshes)
@@ -361,7 +361,7 @@ class BodyTree:
             check_tag(element, "a body", self.log, KNOWN)
 
     def _classes(self, element: Element, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """The child classes around what is in an element."""
+        """Return the child classes that apply inside an element."""
         name = element.get("childclass")
         return (*classes, self.defaults.known(element, name, "childclass")) if name else classes
 
@@ -369,7 +369,7 @@ class BodyTree:
         return Attributes(element, self.log, defaults=self.defaults.of(element, classes))
 
     def _body(self, element: Element, level: _Level) -> _Level:
-        """A body; its inertia is known when all that stands in it has been read."""
+        """Open a body; its inertia is computed after all its contents have been read."""
         classes = self._classes(element, level.classes)
         said = Attributes(element, self.log)
         frame = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
@@ -386,7 +386,7 @@ class BodyTree:
         return _Level(iter(element.children), len(self.elements) - 1, np.eye(4), classes, end)
 
     def _moves(self, body: BodyElement) -> bool:
-        """Whether a joint moves a body: its own, or one of those that carry it."""
+        """True if a joint of the body or of one of its ancestors moves it."""
         while not body.moves and body.parent != WORLD:
             body = self.elements[body.parent]
         return body.moves
@@ -423,7 +423,7 @@ class BodyTree:
             said.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
 
     def _free(self, said: Attributes, body: BodyElement) -> None:
-        """A free joint; reports what it cannot have."""
+        """Read a free joint; report invalid attributes."""
         if body.parent != WORLD or body.free_joint is not None:
             why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")

@@ -47,7 +47,7 @@ def builtin_mesh(name: str, params: list[float]) -> Triangles:
 
 
 def _sphere(subdivision: int) -> Triangles:
-    """An icosahedron whose triangles are split into four again and again, on the unit sphere."""
+    """Icosahedron on the unit sphere, each triangle repeatedly split into four."""
     golden = (1.0 + np.sqrt(5.0)) / 2.0
     vertices = np.array([np.roll([x, y * golden, 0.0], k) for k in range(3) for x, y in product((-1, 1), repeat=2)])
     near = (vertices @ vertices.T > 0.5) & ~np.eye(12, dtype=bool)
@@ -66,7 +66,7 @@ def _sphere(subdivision: int) -> Triangles:
 
 
 def _hemisphere(resolution: int) -> Triangles:
-    """The upper half of an octahedron, each face split evenly and put onto the unit sphere, and a fan for its base."""
+    """Upper half of an octahedron, its faces split evenly and projected onto the unit sphere, closed by a base fan."""
     n = resolution + 1
     octant = []
     for i, j in product(range(n), repeat=2):
@@ -101,7 +101,7 @@ def _power(value: FloatArray, exponent: float) -> FloatArray:
 
 
 def _quads(a: Any, b: Any, c: Any, d: Any) -> list[Any]:
-    """Two triangles for each quadrangle of a grid, cut along the diagonal b c."""
+    """Split each quadrilateral of a grid along its diagonal b c into two triangles."""
     return [np.stack(t, axis=-1).reshape(-1, 3) for t in ((a, b, c), (b, d, c))]
 
 
@@ -132,7 +132,7 @@ def _supertorus(resolution: int, radius: float, minor: float, major: float) -> T
     return vertices, np.concatenate(_quads(grid, beside, above, np.roll(beside, -1, axis=1)))
 
 
-#: What makes each, and its parameters: name, least, most, and whether it is a whole number.
+#: Function and parameters of each mesh: name, least, greatest, and whether it is an integer.
 BUILTIN: dict[str, tuple[Callable[..., Triangles], tuple[tuple[str, float, float, bool], ...]]] = {
     "sphere": (_sphere, (("subdivision", 0, 4, True),)),
     "hemisphere": (_hemisphere, (("resolution", 0, 10, True),)),

@@ -15,12 +15,12 @@ from linkwise.files.report import Report
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
 from linkwise.files.xml_tree import Element, XmlError, read_xml, replace_tag
 
-#: How many files one file may include.
+#: Greatest number of files that one file may include.
 MOST_FILES = 200
 
 
 class Includer:
-    """Replaces every ``<include>`` by what is in its file.
+    """Replaces every ``<include>`` by the contents of the included file.
 
     Paths are relative to the folder of the main file, or else to that of the including one, and may not leave the former, or
     another folder that is named; no file is included twice, so there is no ring.
@@ -45,7 +45,7 @@ class Includer:
         replace_tag(element, "include", self._included)
 
     def _included(self, element: Element) -> list[Element]:
-        """What stands in the file that an element includes."""
+        """Return the contents of the included file."""
         check_known(element, self.log)
         name = element.get("file")
         if not name:
@@ -54,7 +54,7 @@ class Includer:
         return self.contents(element, name)
 
     def contents(self, element: Element, name: str) -> list[Element]:
-        """What stands in a file that an element names; nothing after a report."""
+        """Return the contents of a file named by an element; empty after a report."""
         try:
             path = self.path(element, name)
             root = self._read(path)
@@ -68,7 +68,7 @@ class Includer:
         return root.children
 
     def model_name(self, element: Element, name: str) -> str:
-        """What the model of a file calls itself; the name of the file where it cannot be read or says nothing."""
+        """Return the name of the model of a file, or the file name if it has none."""
         try:
             said = read_xml(read_text(self.path(element, name), LARGEST_DESCRIPTION)).get("model")
         except (FileError, XmlError):
@@ -90,7 +90,7 @@ class Includer:
         return read_xml(text)
 
     def _root(self) -> Path:
-        """The main file's folder, as it is once links are followed."""
+        """Return the main file's folder with symbolic links resolved."""
         return (self.folder or Path()).resolve()
 
     def path(self, element: Element, name: str) -> Path:
@@ -113,7 +113,7 @@ class Includer:
         return path
 
 
-#: What may stand in the world beside the body; a frame is looked into.
+#: Elements of the world other than bodies; a frame is searched.
 KEPT = ("geom", "site", "camera", "light", "frame")
 
 #: Attributes by which tendons, equalities and actuators name joints, bodies, sites, geoms and tendons.
@@ -154,20 +154,20 @@ def keep_body(log: Report, root: Element, name: str) -> None:
 
 
 def ends(element: Element) -> Iterator[tuple[str, str, str]]:
-    """What an element of a tendon, an equality or an actuator names: the kind, the attribute and the name of each."""
+    """Return the items that an element of a tendon, an equality or an actuator refers to: kind, attribute and name."""
     for key, kind in ENDS.items():
         if said := element.get(key):
             yield kind, key, said
 
 
 def kind_and_name(element: Element) -> tuple[str, str | None]:
-    """What an element can be named as."""
+    """Return the kind and the name by which other elements refer to this one."""
     kinds = {"freejoint": "joint", "fixed": "tendon", "spatial": "tendon"}
     return kinds.get(element.tag, element.tag), element.get("name")
 
 
 def set_name(element: Element, key: str, suffix: str = "", prefix: str = "") -> None:
-    """Put something before and behind a name, where there is one."""
+    """Add a prefix and a suffix to a name, if there is one."""
     if said := element.get(key):
         element.attributes[key] = prefix + said + suffix
 
@@ -202,7 +202,7 @@ _SEQUENCE = re.compile("[xyzXYZ]{3}")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings, with MuJoCo's values where the file says nothing."""
+    """Compiler settings, with MuJoCo's defaults."""
 
     degree: bool = True
     sequence: str = "xyz"
@@ -222,7 +222,7 @@ class Settings:
 
 
 def settings_of(root: Element, log: Report) -> Settings:
-    """The settings of a file; later elements go over earlier ones."""
+    """Return the compiler settings of a file; later elements override earlier ones."""
     settings = Settings()
     for element in root.all("compiler"):
         settings = _compiler(element, log, settings)

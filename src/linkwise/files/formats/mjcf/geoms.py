@@ -20,17 +20,17 @@ from linkwise.spatial.solids import SOLIDS, Solid, summed
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
-#: Those whose mass is that of their mesh.
+#: Geoms whose mass is that of their mesh.
 MESHES = ("mesh", "sdf")
 
-#: Those that may reach from one point to another.
+#: Geoms that may be defined by two end points.
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
 
 CONTESTED = (
     "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
 )
 
-#: What part of the sizes of a shape MJCF says of a geom.
+#: Factors from the sizes of a shape to those of a geom in MJCF.
 PARTS = {"box": (0.5, 0.5, 0.5), "cylinder": (1.0, 0.5), "capsule": (1.0, 0.5)}
 WHOLE = (1.0, 1.0, 1.0)
 
@@ -64,7 +64,7 @@ class Geom:
 
     @property
     def from_file(self) -> bool:
-        """Whether its size comes from a mesh or another file."""
+        """True if the size comes from a mesh or another file."""
         return self.kind in ("mesh", "sdf", "hfield") or self.attributes.text("mesh") is not None
 
     @property
@@ -77,12 +77,12 @@ class Geom:
 
     @property
     def massless(self) -> bool:
-        """Whether its mass or density is zero by the file."""
+        """True if the file sets mass or density to zero."""
         return self._mass == 0 or (self._mass is None and self._density == 0)
 
     @property
     def unknown(self) -> str | None:
-        """Why its volume is unknown, where the size comes from a file."""
+        """Return the reason why the volume is unknown, if the size comes from a file."""
         if not self.from_file:
             return None
         if self.kind not in MESHES:
@@ -120,7 +120,7 @@ class Geom:
         return solid and MeshSolid(solid.mass, np.zeros(3), np.diag(solid.moments))
 
     def _is_certain(self) -> bool:
-        """Whether its mass is known; what is missing is reported."""
+        """True if the mass is known; otherwise the missing data are reported."""
         said = self.attributes
         if why := self.unknown:
             said.report(f"{why}; give its body an <inertial>, or this geom mass = '0'")
@@ -153,7 +153,7 @@ class Geom:
 def _solid(make: Callable[[tuple[float, ...]], Solid], size: tuple[float, ...]) -> Solid | None:
     try:
         return make(size)
-    except (OverflowError, ZeroDivisionError):  # (a size near the ends of what a float can say)
+    except (OverflowError, ZeroDivisionError):  # (a size near the limits of floats)
         return None
 
 
@@ -182,7 +182,7 @@ def _from_to(said: Attributes, kind: str) -> tuple[FloatArray, float | None]:
 
 
 def between_ends(said: Attributes) -> tuple[FloatArray, float] | None:
-    """The frame between the two points that ``fromto`` says, and half their distance; None after a report."""
+    """Return the frame between the end points of ``fromto`` and half their distance; None after a report."""
     ends = said.numbers("fromto", 6, 6)
     frame_and_half = between(ends) if ends else None
     if ends and frame_and_half is None:
@@ -251,7 +251,7 @@ def body_inertia(
 
 
 def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
-    """What an ``<inertial>`` says: its frame has the principal axes, unless the whole tensor is given."""
+    """Read an ``<inertial>``: its frame has the principal axes, unless the full tensor is specified."""
     frame = pose(said, settings.degree, settings.sequence)
     for key in ("pos", "mass"):
         if key not in said:
@@ -267,7 +267,7 @@ def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
 
 
 def _corrected(body: BodyInertia, settings: Settings, item: Attributes) -> BodyInertia:
-    """The same body with at least the least mass and moments, and balanced, where the compiler options say so."""
+    """Apply the compiler's lower bounds of mass and moments, and its balancing of the moments."""
     mass = max(body.mass, settings.least_mass)
     if (settings.least_inertia <= 0 and not settings.balance) or not np.abs(body.tensor).max() <= LARGEST:
         return BodyInertia(mass, body.com, body.tensor)

@@ -37,7 +37,7 @@ from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, translation
 
-#: What the kinds of joints are called here.
+#: Kinds of joints by their names in MJCF.
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "ball"}
 
 BODY_FIELDS = ("mass", "com", "inertia")
@@ -136,7 +136,7 @@ class Links:
             self.motors += [(said, motor.replace(joint=f"{joint}{ending}")) for ending, _ in columns["qd"]]
 
     def _link(self, body: BodyElement, joint: MjcfJoint | None, values: dict[str, Any]) -> None:
-        """One link, or a bare one in its place after a report."""
+        """Append one link; a bare link replaces one that could not be built."""
         at, name = len(self.model_links), values["name"]
         said = body.attributes if joint is None else joint.attributes
         inertial = body.inertial or body.attributes
@@ -154,7 +154,7 @@ class Links:
                 self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
             self.items[f"joint {values['joint_name'] or name!r}"] = said
         link, wrong = attempt(body.attributes.item, lambda: Link(**values))
-        if link is None and not self.physical:  # marks only what cannot exist
+        if link is None and not self.physical:  # only marks impossible inertias
             link, wrong = attempt(body.attributes.item, lambda: Link(**values, physical=False))
         for problem in wrong:
             (inertial if problem.field in BODY_FIELDS else said).tell(problem)
@@ -166,7 +166,7 @@ class Links:
 
 
 def one_floats(bodies: Sequence[BodyElement]) -> bool:
-    """Whether there is one tree that moves, and it moves freely: the base floats. Others are links that do."""
+    """True if exactly one tree moves, and freely: it becomes a floating base. Otherwise free bodies are links."""
     still = still_roots(bodies)
     moving = [body for k, body in enumerate(bodies) if body.parent == WORLD and k not in still]
     return len(moving) == 1 and moving[0].free_joint is not None and not moving[0].joints
@@ -184,7 +184,7 @@ def still_roots(bodies: Sequence[BodyElement]) -> set[int]:
 
 
 class LinkNames:
-    """Names of links: those of the bodies, ``body3`` where there is none (the world is 0), and one for each further joint.
+    """Names of links: those of the bodies, ``body3`` without one (the world is 0), and one for each further joint.
 
     A body of several joints is a chain of links: the last is the body; one before it has its name and that of its joint.
     """
@@ -205,7 +205,7 @@ class LinkNames:
         return unused_name(f"{self.bodies[body]}_{joint or k + 1}", self.taken)
 
     def joint(self, joint: str | None, link: str) -> str | None:
-        """What the joint of a link is called, where that is not the link's name."""
+        """Return the name of the joint of a link, or None if it equals the link's name."""
         if joint:
             return None if joint == link else joint
         return unused_name(f"{link}_joint", self.joints) if link in self.joints else None
@@ -215,7 +215,7 @@ class LinkNames:
 OTHERS = ("flex", "flexvert", "flexstrain", "distance")
 
 
-#: One side of a loop: the place of its body and T_body_frame.
+#: One side of a loop: index of its body and T_body_frame.
 End = tuple[int, FloatArray]
 
 #: The attributes that name bodies, and which is meant where one is missing.
@@ -269,7 +269,7 @@ class Equalities:
                 self.log.report(element, f"there is no equality <{element.tag}>; expected {expected}")
                 continue
             kind = f"equality {element.tag}"
-            # a class says solver parameters of all equalities alike, and whether they are active
+            # a class has common solver parameters and a common active flag for all equalities
             defaults, known = self.defaults.of(element, kind="equality"), ATTRIBUTES.get(kind, tuple(element.attributes))
             said = Attributes(element, self.log, f"equality {named(element)}", known=known, defaults=defaults)
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
@@ -335,14 +335,14 @@ class Equalities:
         self._bind(said, first, second, ratio, shift / factors[tied[0]], "tendon1")
 
     def wrapped(self, tendon: Attributes) -> Iterator[tuple[str | None, float]]:
-        """The joints that a fixed tendon goes over by name, each with its factor; None after a report."""
+        """Yield the joint of each coefficient of a fixed tendon, by name; the name is None after a report."""
         for part in tendon.element.all("joint"):
             wrap = Attributes(part, self.log, f"{tendon.item}: <joint>", kind="tendon joint")
             joint = wrap.lookup("joint", self.joints, "hinges and slides")
             yield None if joint is None else joint.name, wrap.number("coef")
 
     def _line(self, said: Attributes, follows: bool) -> tuple[float, float] | None:
-        """The coefficients a0 and a1 of what follows; None of a polynomial of higher degree."""
+        """Return the coefficients a0 and a1 of a joint coupling; None for a polynomial of higher degree."""
         coefficients = said.numbers("polycoef", 1, 5) or []
         poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
         if follows and any(poly[2:]):
@@ -389,7 +389,7 @@ class Equalities:
             self.floats = self.floats and (site is None or not self.stands(site.body))
 
     def stands(self, body: int) -> bool:
-        """Whether a body stands in the world, beside the one that floats."""
+        """True if a body belongs to the world, beside the floating one."""
         while body != WORLD and self.bodies[body].parent != WORLD:
             body = self.bodies[body].parent
         return body == WORLD or self.bodies[body].free_joint is None
@@ -407,7 +407,7 @@ class Equalities:
         return [(site.body, site.frame) for site in sites] if len(sites) == 2 else None
 
     def _of_bodies(self, said: Attributes, tag: str) -> list[End] | None:
-        """The ends where the constraint holds in the pose that the file describes, or as relpose says."""
+        """Return the attachment points of the constraint, in the reference pose or by relpose."""
         first, second = (said.lookup(key, self.places, "bodies", usual) for key, usual in BODY_DEFAULTS.items())
         anchor = said.row("anchor", ORIGIN)
         if tag == "connect" and "anchor" not in said:

@@ -1,4 +1,4 @@
-"""What becomes a body of an MJCF file, with which joints (`BodyPlan`), and what such a file cannot hold of a description."""
+"""Assignment of links and joints to bodies of an MJCF file (`BodyPlan`), and the losses of the format."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import translation
 
-#: What the kinds of joints of a mechanism are called in MJCF, those of several freedoms taken apart.
+#: Names in MJCF of the kinds of joints of a mechanism, those of several freedoms split.
 TYPES = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "floating": "free"}
 
 #: The kinds of closures that an equality constraint is.
@@ -37,12 +37,12 @@ LEAST = 1e-14
 #: A rotation that differs by more than this from one is written with rounding.
 ROUNDING = 1e-12
 
-#: As many freedoms may the joints of one body have.
+#: Greatest number of freedoms of the joints of one body.
 MOST_FREEDOMS = 6
 
 
 class BodyPlan:
-    """Which links become bodies, and what else stands in each.
+    """Assignment of links to MJCF bodies, with their contents.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class BodyPlan:
         return float(sum(spring.stiffness for spring in springs if spring.joint == joint and spring.rest == UNTURNED))
 
     def borne(self, k: int) -> float:
-        """What part of the weight of a link forces bear."""
+        """Return the fraction of the link's weight that forces compensate."""
         loads = (element for element in self.mechanism.springs if isinstance(element, ConstantForce))
         shares = (borne_share(self.mechanism, load) for load in loads if load.link == self.mechanism.link_names[k])
         return float(sum(share or 0.0 for share in shares))
@@ -114,7 +114,7 @@ class BodyPlan:
         return names
 
     def _root(self) -> int:
-        """The link that a floating base itself is: the one that is fixed in its frame, if there is one alone."""
+        """Return the link that is identical to the floating base: the only one fixed to its frame, if any."""
         links = self.mechanism.links
         fixed = [k for k in self.children[-1] if not links[k].moves and not links[k].joint_name]
         if not self.mechanism.floating or len(fixed) != 1 or not np.array_equal(links[fixed[0]].placement(), np.eye(4)):
@@ -122,7 +122,7 @@ class BodyPlan:
         return fixed[0]
 
     def _is_stacked(self, k: int) -> bool:
-        """Whether a link is nothing but the place between its joint and the next one."""
+        """True if a link only separates its joint from the next one."""
         link, below = self.mechanism.links[k], self.children[k]
         bare = link.body.is_zero and k not in self.shapes and k not in self.sites and k != self.mechanism.tool_index
         if not bare or not link.moves or link.has_quaternion or len(below) != 1:
@@ -133,7 +133,7 @@ class BodyPlan:
         return not following.has_quaternion or np.array_equal(following.after[:3, :3], np.eye(3))
 
     def _freedoms(self, k: int) -> int:
-        """How many freedoms the joints of the body have that a massless link would belong to."""
+        """Return the number of freedoms of the MJCF body that would contain a massless link."""
         links, parents = self.mechanism.links, self.mechanism.parents
         total = links[self.children[k][0]].joint_model.nv
         while k >= 0 and links[k].moves and links[k].body.is_zero:
@@ -152,24 +152,24 @@ class BodyPlan:
         return bodies
 
     def is_bare(self, k: int) -> bool:
-        """Whether a body that moves has no inertia at all, nor what is fixed to it."""
+        """True if a moving body, with everything fixed to it, has no inertia."""
         return self._carries(k) and all(body.is_zero for body in self.moved_with(k))
 
     def is_lifted(self, k: int) -> bool:
-        """Whether MuJoCo would not move a body as it is: neither it nor what is fixed to it has a mass and moments."""
+        """True if MuJoCo would reject the moving body: it and everything fixed to it have no mass and moments."""
         bodies = self.moved_with(-1 if k == self.root else k)
         whole = any(body.mass >= LEAST and np.linalg.eigvalsh(body.tensor)[0] >= LEAST for body in bodies)
         return self._carries(k) and not whole and not all(body.is_zero for body in bodies)
 
     def _carries(self, k: int) -> bool:
-        """Whether a body has a joint of its own."""
+        """True if a body has a joint."""
         if k in (-1, self.root):
             return self.mechanism.floating
         return k in self.stacks and self.mechanism.links[k].moves
 
     @property
     def is_reordered(self) -> bool:
-        """Whether bodies are written in another order than that of the links: each with all that it carries."""
+        """True if the bodies are written in another order than the links: each with its subtree."""
         written: list[int] = []
         left = [-1]
         while left:
@@ -180,19 +180,19 @@ class BodyPlan:
 
     @property
     def has_order(self) -> bool:
-        """Whether a list of the bodies says the order of the links."""
+        """True if a list of body names can record the order of the links."""
         together = all(stack == [*range(stack[0], stack[0] + len(stack))] for stack in self.stacks.values())
         return together and all(name.split() == [name] for name in self.mechanism.link_names)
 
 
 def _is_of_joint(spring: Spring) -> bool:
-    """Whether a spring is what MJCF says in the joint itself: one without damper on one coordinate."""
+    """True if MJCF has the spring as an attribute of the joint: one coordinate, no damper."""
     other = spring.name or spring.damping or spring.force or spring.inertia or spring.slack or not spring.stiffness
     return not other and [ratio for _, ratio in spring.joints] == [1.0]
 
 
 def borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
-    """What part of the weight of its link a force bears, at the centre of mass; None of another force."""
+    """Return the fraction of the link's weight that a force at its centre of mass compensates; None for another force."""
     body = mechanism.links[mechanism.link_index(load.link)].body
     weight, force = body.mass * mechanism.gravity, np.array(load.force)
     share = -float(force @ weight) / (float(weight @ weight) or 1.0)
@@ -218,12 +218,12 @@ def joint_values(mechanism: Mechanism) -> dict[str, dict[str, float]]:
 
 
 def has_range(link: Link) -> bool:
-    """Whether the limits of a joint are a range, as MJCF has it."""
+    """True if the limits of a joint are a finite range, as MJCF requires."""
     return link.limits is not None and math.isfinite(link.limits[1] - link.limits[0]) and link.limits[0] < link.limits[1]
 
 
 def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
-    """Motors of joints with quaternions that MJCF cannot say: it has one number for all velocities of a joint."""
+    """Yield motors of joints with quaternions that MJCF cannot represent: it has one value for all velocities of a joint."""
     values = joint_values(mechanism)
     for at in mechanism.manifold_joints:
         reflected = [values.get(name, {}) for name in mechanism.velocity_names[at.v]]
@@ -234,7 +234,7 @@ def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
 
 
 def losses(description: Description) -> Losses:
-    """What an MJCF file leaves out of a description, or changes, and what keeps it from being written.
+    """List the features that MJCF drops or changes, and those for which the file cannot be written.
 
     Examples
     --------
@@ -278,7 +278,7 @@ _NO_INERTIA = "and MuJoCo moves no body without mass and moments of inertia"
 
 
 def _never(plan: BodyPlan) -> Iterator[str]:
-    """What another mechanism would be read for, or MuJoCo does not load."""
+    """Yield the features for which the written file would be another mechanism, or be rejected by MuJoCo."""
     mechanism = plan.mechanism
     for k, link in enumerate(mechanism.links):
         item = f"link {link.name!r}"
@@ -326,7 +326,7 @@ def _link_losses(plan: BodyPlan, k: int, link: Link) -> Iterator[str]:
 
 
 def _loses_name(plan: BodyPlan, k: int, mechanism: Mechanism) -> bool:
-    """Whether a link becomes a joint of the body after it, and the reader calls it otherwise."""
+    """True if a link becomes a joint of the next body, and the reader would assign it another name."""
     link, body = plan.mechanism.links[k], k
     if k in plan.stacks or k == plan.root or link.name not in mechanism.link_names:
         return False
@@ -361,7 +361,7 @@ def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
 
 
 def _branches(mechanism: Mechanism, element: Spring | LinearSpringDamper) -> bool:
-    """Whether no link is moved by all the joints that move the length."""
+    """True unless some link is moved by all joints that change the length."""
     of_joints = {link.coordinate_name: link.name for link in mechanism.links if link.moves}
     names = {*element.links, *(of_joints[joint] for joint, _ in element.terms)} - {BASE}
     ways = [{*mechanism.path(mechanism.link_index(str(name)))} for name in names]

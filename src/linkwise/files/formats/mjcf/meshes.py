@@ -21,7 +21,7 @@ from linkwise.files.xml_tree import Element
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 
-#: Over what mass is spread.
+#: Distribution of a mesh's mass.
 INERTIAS = ("legacy", "exact", "convex", "shell")
 
 #: A smaller volume (m3) or surface (m2) is none (MuJoCo's bound).
@@ -38,7 +38,7 @@ class MeshSolid:
 
 
 class Meshes:
-    """The meshes of the assets of a file, opened when one is asked for."""
+    """Meshes of the assets of a file, loaded on first use."""
 
     def __init__(self, root: Element, log: Report, defaults: Defaults, settings: Settings, includer: Includer) -> None:
         self.includer = includer
@@ -140,7 +140,7 @@ def _inline(said: Attributes, key: str) -> FloatArray:
 
 
 def _points_alone(data: bytes, *, hull: bool) -> FloatArray | None:
-    """All vertices (..., 3) of an .obj whose hull is wanted, or that has no faces, so that it is; None of any other."""
+    """Return all vertices (..., 3) of an .obj file without faces, or whose hull is needed; None for any other."""
     rows = [line.split() for line in data.splitlines()]
     if not hull and any(row and row[0] in (b"f", b"l", b"p") for row in rows):
         return None

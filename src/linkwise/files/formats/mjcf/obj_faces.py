@@ -39,7 +39,7 @@ def first_object_in_triangles(data: bytes) -> bytes:
             polygon = np.array([points[k - 1 if k > 0 else k] for k in places]).astype(np.float32)
             cut += [[b"f", *(corners[k] for k in triangle)] for triangle in triangles_of(polygon)]
     except (ValueError, IndexError):
-        return data  # (what is wrong is for the reader to say)
+        return data  # (the reader reports errors)
     return b"\n".join(map(b" ".join, cut))
 
 
@@ -91,7 +91,7 @@ def _axes_across(polygon: Points) -> Sequence[int]:
 
 
 def _is_ear(triangle: Points, others: Points) -> bool:
-    """Whether three corners (3, 2) turn as they do about the origin, and hold none of others (k, 2)."""
+    """True if a triangle (3, 2) turns in the sense of its area about the origin, and contains none of others (k, 2)."""
     a, b, c = triangle
     turn = (b - a)[0] * (c - b)[1] - (b - a)[1] * (c - b)[0]
     area = (a[0] * b[1] - a[1] * b[0]) * np.float32(0.5)
@@ -99,7 +99,7 @@ def _is_ear(triangle: Points, others: Points) -> bool:
 
 
 def _holds(triangle: Points, point: Points) -> bool:
-    """Whether a ray from a point (2,) along x crosses an odd number of the sides of a triangle (3, 2) (W. R. Franklin)."""
+    """True if a point (2,) is inside a triangle (3, 2), by the crossings of a ray along x (W. R. Franklin)."""
     x, y = point
     inside = False
     for (ax, ay), (bx, by) in zip(triangle, np.roll(triangle, 1, axis=0), strict=True):

@@ -54,7 +54,7 @@ ACTUATOR_LEFT = "what drives the joints is not a part of the mechanism"
 #: No time constant, and no square of one, counts as less (MuJoCo's bound).
 TINY = 1e-15
 
-#: How many bodies one message names.
+#: Greatest number of bodies in a message.
 MOST_NAMED = 10
 
 
@@ -98,7 +98,7 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
 
 
 def _pulls(said: Attributes) -> bool:
-    """Whether a tendon has a spring, damper or inertia, and is a fixed one or goes straight from site to site."""
+    """True if a tendon has a spring, damper or inertia, and is fixed or runs straight between two sites."""
     if said.element.tag != "fixed" and any(part.tag != "site" for part in said.element.children):
         return False
     return _acts(said, ("stiffness", "damping", "armature"))
@@ -115,7 +115,7 @@ def _mobility(mass: FloatArray) -> FloatArray:
 
 
 def _acts(said: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
-    """Whether a tendon says one of some numbers other than zero."""
+    """True if some of the tendon's attributes are not zero."""
     return any(any(said.numbers(key, 1, 3) or ()) for key in keys)
 
 
@@ -139,7 +139,7 @@ class _Reader:
         self._sections()
 
     def _sections(self) -> None:
-        """What of the file is left out, and what it may not have."""
+        """Report sections that are unsupported or invalid."""
         for element in self.root.children:
             if element.tag == "deformable":
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
@@ -276,7 +276,7 @@ class _Reader:
             links.springs.append(spring)
 
     def _spring_values(self, said: Attributes, reference: float) -> dict[str, Any] | None:
-        """Stiffness, rest, damping and inertia of a tendon; what it says beside these is remarked on."""
+        """Return stiffness, rest length, damping and inertia of a tendon; remark on unsupported attributes."""
         off = {kind for kind in ("spring", "damper") if {kind, "passive"} & self.settings.disabled}
         inertia = {"inertia": said.number("armature"), "name": said.text("name")}
         stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
@@ -305,7 +305,7 @@ class _Reader:
         self.log.lack(massless[0].element, said)
 
     def _check(self, bodies: BodyTree) -> None:
-        """What no body can tell alone."""
+        """Check properties that concern several bodies."""
         repeated(self.log, [body.attributes for body in bodies.elements], "body")
         joints = [joint.attributes for body in bodies.elements for joint in body.joints]
         repeated(
@@ -329,7 +329,7 @@ class _Reader:
             self.log.remark(free.element, f"{body.attributes.item}: {frame}")
 
     def _kept(self, bodies: BodyTree, floats: bool) -> Sequence[int]:
-        """The bodies that become links, in the order that is listed: beside a floating base nothing stands on the ground."""
+        """Return the bodies that become links, in the listed order; a floating mechanism has none on the ground."""
         still = still_roots(bodies.elements) if floats else set()
         kept: dict[int, None] = {}
         for k, body in enumerate(bodies.elements):
@@ -340,7 +340,7 @@ class _Reader:
                 kept[k] = None
         listed, place = {name: at for at, name in enumerate(self.order)}, len(self.order)
         places: dict[int, int] = {}
-        for k in reversed(kept):  # (what is not listed stands before what follows it)
+        for k in reversed(kept):  # (an unlisted body comes before the next listed one)
             places[k] = place = listed.get(bodies.elements[k].name or "", place)
         return sorted(kept, key=places.__getitem__)
 
@@ -374,7 +374,7 @@ class _Reader:
         return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
 
     def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
-        """The same with the springs and dampers that time constants t and damping ratios z say.
+        """Add the springs and dampers defined by time constants t and damping ratios z.
 
         Of the inertia m that the joint feels at the pose of the file where all others are free, the mean of its velocities,
         the stiffness is m / (t z)^2 and the damping 2 m / t (MuJoCo's documentation, "springdamper" of a joint).
@@ -414,7 +414,7 @@ class _Reader:
         return mechanism.replace(springs=springs, motors=motors)
 
     def _shapes(self, bodies: BodyTree, names: LinkNames, kept: Sequence[int], floats: bool) -> list[Shape]:
-        """What the links look like; files of meshes are not opened."""
+        """Return the visual shapes of the links; mesh files are not opened."""
         geoms = [("base", geom) for geom in (() if floats else bodies.world_geoms)]
         geoms += [(names.bodies[k], geom) for k in kept for geom in bodies.elements[k].geoms]
         shapes = []

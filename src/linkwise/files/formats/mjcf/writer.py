@@ -1,4 +1,4 @@
-"""The writer of MJCF; docs/mjcf.md describes what it keeps."""
+"""Writer of MJCF; docs/mjcf.md lists the supported features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IDENTITY = np.eye(4)
 
 
 def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
-    """The text of an MJCF file, without what it cannot hold.
+    """Return the text of an MJCF file, without the losses.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
     return "\n".join(_Writer(BodyPlan(mechanism, [shape for shape in shapes if shape.kind != "mesh"])).lines()) + "\n"
 
 
-#: Lines with their margins, and bodies that are still to be written: links, each with the frame in which it stands.
+#: Lines with their margins, and bodies to be written: links, each with its frame in the enclosing element.
 Parts = list[tuple[int, str | tuple[int, FloatArray]]]
 
 #: The margin grows no more beyond bodies nested so deep: the text of a long chain would be mostly blanks.
@@ -68,7 +68,7 @@ def _at_margin(lines: Iterable[str]) -> Parts:
 
 
 def _body_parts(attributes: Mapping[str, str], inner: Parts) -> Parts:
-    """A body with what is in it."""
+    """Return the lines of a body with its contents."""
     if not inner:
         return _at_margin(element_lines("body", attributes))
     first, _, last = element_lines("body", attributes, [""])
@@ -104,7 +104,7 @@ class _Writer:
         return element_lines("text", {"name": ORDER, "data": " ".join(names)}) if listed else []
 
     def _world(self) -> list[str]:
-        """What stands in the world: the bodies on the base, or the floating one."""
+        """Return the contents of the world: the bodies on the base, or the floating base."""
         plan, mechanism = self.plan, self.mechanism
         if not mechanism.floating:
             return [*self._on(-1, mechanism.base), *self._bodies(-1, mechanism.base)]
@@ -116,14 +116,14 @@ class _Writer:
         return element_lines("body", {"name": name, **_pose(mechanism.base), **self._borne(root)}, inner)
 
     def _borne(self, k: int) -> dict[str, str]:
-        """What part of the weight of a body is borne."""
+        """Return the gravity compensation of a body."""
         share = self.plan.borne(k) if k >= 0 else 0.0
         return {"gravcomp": real(share)} if share else {}
 
     def _bodies(self, k: int, outer: FloatArray) -> list[str]:
-        """The bodies on the k-th link, whose own frame is `outer` in the body where they are written."""
+        """Return the bodies on the k-th link; `outer` is the frame of the link in the enclosing body."""
         lines, left = [], self._on_body(k, outer)[::-1]
-        while left:  # (bodies stand in each other as deep as the chain is long)
+        while left:  # (bodies are nested as deep as the chain is long)
             depth, part = left.pop()
             if isinstance(part, str):
                 lines.append(f"{'  ' * min(depth, DEEPEST_MARGIN)}{part}")
@@ -160,7 +160,7 @@ class _Writer:
         return _body_parts({"name": name, **_pose(frame), **borne}, _at_margin(inertial + joints) + inner)
 
     def _joint(self, link: Link, frame: Array) -> list[str]:
-        """The joint of a link, whose own frame is given in the body's."""
+        """Write the joint of a link, whose frame is expressed in that of the body."""
         if not link.moves:
             return []
         name, kind = link.coordinate_name, TYPES[link.joint]
@@ -183,7 +183,7 @@ class _Writer:
         return element_lines("joint", said)
 
     def _free(self, name: str, said: dict[str, str]) -> list[str]:
-        """A free joint, which has attributes of its own as another element."""
+        """Write a free joint; its attributes that a ``<freejoint>`` lacks require a ``<joint>``."""
         values = self._of_velocities(name, POSE_COLUMNS)
         values.pop("frictionloss", None)
         return element_lines("joint", said | {"type": "free"} | values) if values else element_lines("freejoint", said)
@@ -215,7 +215,7 @@ class _Writer:
         return element_lines("geom", said)
 
     def _tool(self, k: int) -> list[str]:
-        """The tool on its link as a body, with a site of the same name and with what it carries."""
+        """Write the tool as a body, with a site of the same name and the shapes that it carries."""
         mechanism = self.mechanism
         if k != mechanism.tool_index or k < 0 or not needs_tool_frame(mechanism):
             return []
@@ -224,7 +224,7 @@ class _Writer:
         return element_lines("body", {"name": name, **_pose(mechanism.tool)}, inner)
 
     def _tendon(self, k: int, element: object) -> list[str]:
-        """A spring as a tendon, where a joint cannot say it."""
+        """Write as a tendon a spring that no joint attribute can represent."""
         if isinstance(element, LinearSpringDamper):
             said = {"name": element.name} if element.name else {}
             said |= _laws(element)
@@ -263,7 +263,7 @@ def _rest(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, 
 
 
 def _laws(element: Spring | LinearSpringDamper) -> dict[str, str]:
-    """What a tendon says of a spring."""
+    """Return the attributes of a tendon for a spring."""
     values = {"stiffness": element.stiffness, "damping": element.damping, "armature": element.inertia}
     return {key: real(value) for key, value in values.items() if value}
 
@@ -295,7 +295,7 @@ def _inertial_lines(body: Inertia, least: float = 0.0) -> list[str]:
 
 
 def _needs_frame(link: Link) -> bool:
-    """Whether the link needs a body of its own on that of its joint, whose axes its coordinates or velocities have."""
+    """True if the link needs a separate body, as its frame differs from that of the joint's coordinates or velocities."""
     frame = link.after[:3, :3] if link.joint == "ball" else link.after
     return link.has_quaternion and not np.array_equal(frame, np.eye(len(frame)))
 

@@ -1,4 +1,4 @@
-"""SDF, the Simulation Description Format of Gazebo and Drake, read; docs/sdf.md describes what is."""
+"""SDF, the Simulation Description Format of Gazebo and Drake: reader; docs/sdf.md lists the supported elements."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.solids import SOLIDS, summed
 
-#: kg/m3 of a collision that says none, of a link that says none.
+#: Default density of a collision, kg/m3.
 DENSITY = 1000.0
 
 

@@ -1,4 +1,4 @@
-"""The document of an SDF: included files put in their places, values of elements, problems with the file and the line.
+"""The document of an SDF: included files merged, values of elements, problems with their file and line.
 
 What is included may be of another format, such as URDF: it becomes the model of SDF that it is.
 """
@@ -34,7 +34,7 @@ Version = tuple[int, ...]
 #: The versions of the format that are read, first and last; 1.2 and 1.3 have the mechanical part of 1.4.
 VERSIONS: tuple[Version, Version] = ((1, 2), (1, 12))
 
-#: So many files are included in one description.
+#: Greatest number of files included in one description.
 MOST_INCLUDES = 1000
 
 #: Suffixes of files that an address names itself; any other one names the folder of a model.
@@ -45,12 +45,12 @@ UNBOUNDED = 1e16
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
-#: Where an element comes from that an included file holds: the file, the version that it is of, and the line in it.
+#: Origin of an element of an included file: the file, its version, and the line in it.
 Origin = tuple[Path | None, Version]
 
 
 class Values(Report):
-    """Reads the values of elements; what is wrong and what is odd is gathered."""
+    """Reads the values of elements; collects problems and remarks."""
 
     def only(self, item: str, element: Element, tag: str) -> Element | None:
         """The child with that tag, of which there may be one."""
@@ -60,12 +60,12 @@ class Values(Report):
         return children[0] if children else None
 
     def text(self, item: str, element: Element, tag: str) -> str | None:
-        """The text of a child; None where there is none, or an empty one."""
+        """Return the text of a child; None if it is missing or empty."""
         child = self.only(item, element, tag)
         return child.text.strip() or None if child is not None else None
 
     def number(self, item: str, element: Element, tag: str, default: float) -> float:
-        """The finite number that a child says."""
+        """Read the finite number in a child."""
         child = self.only(item, element, tag)
         return default if child is None else (self.numbers(item, child, (default,)) or (default,))[0]
 
@@ -80,18 +80,18 @@ class Values(Report):
         return default if value is None else value
 
     def flag(self, item: str, element: Element, tag: str) -> bool:
-        """Whether a child says true; false where there is none."""
+        """Read a boolean child; False if it is missing."""
         said = self.text(item, element, tag)
         return self.truth(f"{item}: <{tag}>", element, said)
 
     def truth(self, subject: str, element: Element, said: str | None) -> bool:
-        """The value of a flag; False where there is none."""
+        """Parse a boolean; False if it is missing."""
         if said is not None and said.strip().lower() not in _TRUTH:
             self.report(element, f"{subject} is {shown(said)}; expected true or false")
         return _TRUTH.get((said or "").strip().lower(), False)
 
     def numbers(self, item: str, element: Element, default: Sequence[float]) -> tuple[float, ...] | None:
-        """As many finite numbers as the default has, from the text of an element; None after a report."""
+        """Read as many finite numbers as the default has, from the text of an element; None after a report."""
         return self.finite(element, f"{item}: <{element.tag}>", element.text, len(default))
 
     def vector(self, item: str, element: Element, tag: str, default: tuple[float, ...]) -> tuple[float, ...]:
@@ -100,7 +100,7 @@ class Values(Report):
         return default if child is None else self.numbers(item, child, default) or default
 
     def pose(self, item: str, element: Element) -> FloatArray:
-        """The transform (4, 4) of a child ``<pose>``; the identity where there is none or it is empty.
+        """Read the transform (4, 4) of a child ``<pose>``; the identity if it is missing or empty.
 
         x y z, then roll pitch yaw (rad, or degrees where it says so) or a quaternion x y z w.
         """
@@ -128,7 +128,7 @@ class Values(Report):
 
 
 def file_version(values: Values, top: Element) -> Version:
-    """The version of the format that a file says."""
+    """Return the format version of a file."""
     said = top.get("version") or ""
     parts = said.strip().split(".")
     version = tuple(int(part) for part in parts[:2]) if len(parts) > 1 and all(map(str.isdecimal, parts)) else (0,)
@@ -140,7 +140,7 @@ def file_version(values: Values, top: Element) -> Version:
 
 
 class Document:
-    """The elements of a description with what it includes.
+    """The elements of a description, with those that it includes.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Document:
         element.children = children
 
     def _include(self, element: Element, origin: Origin, open_files: tuple[Path, ...]) -> Element | None:
-        """The model that an ``<include>`` means, with what it says over the file; None after a report."""
+        """Return the model of an ``<include>``, with its overrides applied; None after a report."""
         values, uri = self.values, self.values.text("<include>", element, "uri")
         self._count += 1
         refused = [child.tag for child in element.children if child.tag.endswith(":params")]
@@ -217,7 +217,7 @@ class Document:
         return models[0]
 
     def _sdf(self, text: str, file: Path) -> Element:
-        """The ``<sdf>`` of a text; another description, such as a URDF, is made one."""
+        """Parse the ``<sdf>`` of a text; another format, such as URDF, is converted."""
         options = replace(self.options, root=None, xacro=None)
         form = format_of(file, text, options)
         if form.tag == "sdf":
@@ -234,7 +234,7 @@ class Document:
         return Element("sdf", {"version": "1.6"}, children=[model])
 
     def _override(self, element: Element, model: Element) -> None:
-        """What an ``<include>`` says of the model in the place of what the file says."""
+        """Apply the overrides of an ``<include>`` to the model."""
         for tag in ("pose", "static", "placement_frame", "name"):
             said = self.values.only("<include>", element, tag)
             if said is None:
@@ -245,7 +245,7 @@ class Document:
                 model.children = [*(child for child in model.children if child.tag != tag), said]
 
     def _file(self, uri: str, described: Path) -> Path:
-        """The file that an address means: itself, or what the ``model.config`` of a folder names."""
+        """Resolve an address to a file; for a folder, to the file named in its ``model.config``."""
         if uri.lower().endswith(DIRECT):
             return resolve(uri, described, self.folders)
         config = self._config(uri.rstrip("/"), described)
@@ -273,7 +273,7 @@ class Document:
 
 
 def _plain(joint: Element) -> None:
-    """Let a joint of Drake stand as one of SDFormat, of a type with Drake's name."""
+    """Convert a joint of Drake to a joint of SDFormat, with Drake's name as type."""
     joint.tag = "joint"
     joint.attributes["type"] = f"drake:{joint.attributes.get('type', '')}"
     for end in joint.children:
@@ -286,7 +286,7 @@ def _version_key(said: str | None) -> Version:
     return tuple(int(part) for part in parts) if all(map(str.isdecimal, parts)) else (0,)
 
 
-#: The joints that can be said, and their types.
+#: Kinds of joints, with their types in SDF.
 TYPES = {kind: kind for kind in ("revolute", "prismatic", "screw", "universal", "ball", "fixed")}
 
 WORLD = "world"
@@ -296,7 +296,7 @@ MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "iyz": (1
 
 
 def losses(mechanism: Mechanism) -> Iterator[str]:
-    """What of a mechanism an included model cannot hold."""
+    """List the features of a mechanism that an included model cannot represent."""
     plain = {"springs": mechanism.springs, "loops": mechanism.loops, "motors beside those of links": mechanism.motors}
     yield from (f"its {name}" for name, there in plain.items() if there)
     for link in mechanism.links:
@@ -308,7 +308,7 @@ def losses(mechanism: Mechanism) -> Iterator[str]:
 
 
 def model_of(description: Description, name: str, *, is_free: bool) -> Element:
-    """The ``<model>`` of a description; without a joint its roots are free, or stand on the ground."""
+    """Convert a description to a ``<model>``; without a joint its roots are free, or fixed to the ground."""
     mechanism = description.mechanism
     model, poses = Element("model", {"name": name}), {BASE: np.asarray(mechanism.base, dtype=float)}
     for k in mechanism.order:

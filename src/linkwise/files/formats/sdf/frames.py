@@ -21,12 +21,12 @@ from linkwise.spatial.transform import inverse
 #: The frame of the model itself, and the ground.
 MODEL, WORLD = "__model__", "world"
 
-#: How many names a message lists.
+#: Greatest number of names in a message.
 MOST = 10
 
 
 class FrameError(LinkwiseError, ValueError):
-    """A frame that cannot be placed; `element` says where."""
+    """A frame that cannot be resolved; `element` is its origin in the file."""
 
     def __init__(self, element: Element, message: str) -> None:
         self.element, self.message = element, message
@@ -76,7 +76,7 @@ class Scope:
         self.element.asked_tags.add(child.tag)
         name = (child.get("name") or "").strip()
         merged = bool(name) and id(child) in document.merged
-        if merged:  # (the frame that stands for the model, as SDFormat calls it)
+        if merged:  # (the frame that represents the model in SDFormat)
             name = f"_merged__{name}__model__"
         first = next((scope.elements[name] for scope in (self, *self.merged) if name in scope.elements), None)
         reserved = name in {MODEL, WORLD} and (self.version >= (1, 7) or child.tag != "joint")
@@ -108,7 +108,7 @@ class Scope:
             yield from model.all(tag)
 
     def full_name(self, element: Element) -> str:
-        """How a link or joint of this scope is called in the mechanism."""
+        """Return the full name in the mechanism of a link or joint of this scope."""
         return self.prefix + (element.get("name") or "").strip()
 
     # ── poses ─────────────────────────────────────────────────────────────────────────────────────
@@ -119,7 +119,7 @@ class Scope:
         return np.eye(4) if self.outer is None else self.outer.world_pose @ self.outer.pose(self.name, self.element)
 
     def pose(self, name: str, asking: Element) -> FloatArray:
-        """T_model_frame of a name in this scope; `asking` is the element that says it."""
+        """Return T_model_frame of a name in this scope; `asking` is the element that refers to it."""
         if name == (WORLD if self.outer is None else MODEL):
             return np.eye(4)
         if name not in self._poses:
@@ -149,7 +149,7 @@ class Scope:
         return np.asarray(outer @ frame, dtype=float)
 
     def end(self, joint: Element, tag: str) -> str:
-        """The name that a joint says for its parent or child."""
+        """Read the name of a joint's parent or child."""
         item = f"joint {joint.get('name')!r}"
         name = self.values.text(item, joint, tag)
         if name is None:
@@ -173,7 +173,7 @@ class Scope:
         return self.models[first], inner
 
     def holds(self, name: str) -> bool:
-        """Whether a name, or what it begins with, is in this scope."""
+        """True if a name, or its leading part, is in this scope."""
         begins = name in self.elements or any(name.startswith(f"{model}::") for model in self.models)
         return begins or any(model.holds(name) for model in self.merged)
 
@@ -190,7 +190,7 @@ class Scope:
     # ── links ─────────────────────────────────────────────────────────────────────────────────────
 
     def body(self, name: str, asking: Element) -> str:
-        """The link that a name stands for, as the mechanism calls it; `WORLD` for the ground."""
+        """Return the link of a name, as the mechanism calls it; `WORLD` for the ground."""
         if name == WORLD:
             return WORLD
         if name == MODEL and self.outer is not None:

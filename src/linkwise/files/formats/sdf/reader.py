@@ -33,7 +33,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.solids import SOLIDS
 from linkwise.spatial.transform import inverse, transform
 
-#: What each type of joint is here.
+#: Kinds of joints by their types in SDF.
 KINDS = {
     "revolute": "revolute",
     "continuous": "revolute",
@@ -46,13 +46,13 @@ KINDS = {
     "drake:planar": "planar",
 }
 
-#: The gravity of a world that says none, m/s2.
+#: Default gravity of a world, m/s2.
 WORLD_GRAVITY = (0.0, 0.0, -9.8)
 
-#: The moments and products of inertia, with their values where a file says none, kg m2.
+#: Moments and products of inertia, with their default values, kg m2.
 MOMENTS = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "iyz": 0.0, "ixz": 0.0}
 
-#: What of a world or model is left out, and why.
+#: Unused elements of a world or model, with the reasons.
 WHY = {
     "plugin": "what it does is not known here",
     "physics": "it is for the simulator",
@@ -148,7 +148,7 @@ class _Reader:
         return Reading(description, [], self.lines, values.all_remarks, lacking=values.lacking)
 
     def _gravity(self) -> tuple[float, ...]:
-        """The gravity of a world; a model alone says none."""
+        """Read the gravity of a world; the default for a model without a world."""
         if self.world.element is self.top:
             return tuple(GRAVITY)
         world = self.world.element
@@ -345,7 +345,7 @@ class _Reader:
                 joint.fields[name] = ends if several else ends[0]
 
     def _direction(self, scope: Scope, joint: SdfJoint, item: str, axis: Element) -> FloatArray:
-        """An axis in the joint's frame; before version 1.5 it is given in the model's frame."""
+        """Return an axis in the joint's frame; before version 1.5 it was expressed in the model's frame."""
         said = self.values.only(item, axis, "xyz")
         direction = np.array(self.values.vector(item, axis, "xyz", (0.0, 0.0, 1.0)))
         frame = said.get("expressed_in") if said is not None else None
@@ -484,7 +484,7 @@ class _Reader:
         self.model_links.append(part or Link(name=name, parent="base"))
 
     def _loop(self, joint: SdfJoint) -> Loop | None:
-        """The closure that a joint is whose child another joint carries."""
+        """Return the closure for a joint whose child is already carried by another joint."""
         item = f"joint {joint.name!r}"
         if joint.kind not in CLOSURES:
             why = f"it carries {joint.child!r} beside another joint, and a {joint.kind} joint cannot close a loop"
@@ -503,7 +503,7 @@ class _Reader:
     # ── shapes ────────────────────────────────────────────────────────────────────────────────────
 
     def _shapes(self, tree: JointTree) -> list[Shape]:
-        """All shapes that could be read; each other one gets a remark."""
+        """Return all readable shapes; remark on the others."""
         links = [self.links[name] for name in [*tree.roots, *(joint.child for joint in tree.joints)]]
         return [shape for link in links for shape in self.values.shapes(link.element, partial(self._shape, link))]
 
@@ -546,7 +546,7 @@ class _Reader:
         return tuple(values.number(item, body, name, 1.0) for name in SIZES[body.tag])
 
     def _filename(self, scope: Scope, uri: str | None) -> str | None:
-        """A mesh as the main file would say it."""
+        """Return the address of a mesh relative to the main file."""
         main = self.world.file
         if uri is None or "://" in uri or scope.file is None or main is None or scope.file == main:
             return uri

@@ -17,13 +17,13 @@ from linkwise.model.mimic import Mimic
 from linkwise.model.spring import Spring
 from linkwise.spatial.scalar import FloatArray
 
-#: Two axes are parallel where their directions differ by less.
+#: Tolerance of parallel axes: difference of their directions.
 PARALLEL = 1e-6
 
 
 @dataclass
 class SdfJoint:
-    """What a ``<joint>`` says.
+    """Contents of a ``<joint>``.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class SdfJoint:
 
 @dataclass(frozen=True)
 class Gearbox:
-    """A gearbox: the body that it stands on turns neither; the angles of two others on it are in a ratio.
+    """A gearbox: the angles of two bodies relative to a common reference body have a fixed ratio.
 
     Attributes
     ----------
@@ -109,13 +109,13 @@ class Gearbox:
         follower.fields["mimic"] = Mimic(leader.name, float(-self.ratio * sign * other_sign))
 
 
-#: The joints that a closure can stand for, where their child is carried by another one.
+#: Kinds of loop closure for joints whose child is already carried by another one.
 CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
 
 
 @dataclass
 class SdfLink:
-    """A ``<link>``: its name in the mechanism, where it stands, T_world_link (4, 4), its body, whether it stays in place."""
+    """A ``<link>``: name in the mechanism, element, scope, T_world_link (4, 4), body data, whether it is static."""
 
     name: str
     element: Element
@@ -134,7 +134,7 @@ def _lost_as_loop(joint: SdfJoint) -> int:
 
 
 class JointTree:
-    """Which joints carry the links, and which close loops.
+    """Division of the joints into those of the spanning tree and those that close loops.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class JointTree:
         carried = {joint.child for joint in self._all}
         standing = [name for name in links if self._stands(name)]
         loose = [name for name in links if name not in carried]
-        # (from the ground, backwards too; at once, where that leaves what closes no loop)
+        # (from the ground, backwards too; at once if the rest closes no loop)
         for starts, backwards in ((standing, True), (standing, False), ([*standing, *loose], False)):
             self.root_of: dict[str, str] = {WORLD: WORLD}
             self._chosen: dict[int, SdfJoint] = {}
@@ -215,12 +215,12 @@ class JointTree:
 
     @property
     def free(self) -> list[str]:
-        """The roots that nothing holds."""
+        """Return the roots that are not fixed to the ground."""
         return [name for name in self.roots if not self._stands(name)]
 
     @property
     def one_floats(self) -> bool:
-        """Whether there is one tree that moves, and it is free: the base floats. Others are links that do."""
+        """True if exactly one tree moves, and it is free: the base floats. Otherwise free bodies are links."""
         moving = {self._ground(joint.child) for joint in self.joints if joint.kind != "fixed"} | set(self.free)
         tied = any({self._ground(joint.parent), self._ground(joint.child)} != moving for joint in self.closing)
         return len(moving) == 1 and moving == set(self.free) and not tied
@@ -231,7 +231,7 @@ class JointTree:
         return WORLD if root == WORLD or self._stands(root) else root
 
     def drop_still(self) -> None:
-        """Leave out what stands on the ground, which no link of a floating mechanism can."""
+        """Drop links fixed to the ground, which a floating mechanism cannot have."""
         dropped = [name for name in self.links if self._ground(name) == WORLD]
         for name in dropped:
             self.values.remark(
@@ -241,7 +241,7 @@ class JointTree:
         self._keep({name for name in self.links if name not in dropped})
 
     def keep_root(self, element: Element, root: str, models: list[str]) -> None:
-        """Leave out what does not hang on a link."""
+        """Drop links that are not connected to the root."""
         if root not in self.roots:
             names = [*models, *self.roots]
             self.values.report(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")

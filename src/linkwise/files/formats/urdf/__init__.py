@@ -1,4 +1,4 @@
-"""URDF, the Unified Robot Description Format of ROS, read and written; docs/urdf.md describes what is."""
+"""URDF, the Unified Robot Description Format of ROS: reader and writer; docs/urdf.md lists the supported elements."""
 
 from __future__ import annotations
 

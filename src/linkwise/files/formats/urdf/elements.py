@@ -24,16 +24,15 @@ from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
 
-#: How an infinite limit is written, and from where on one is read as infinite.
-#:
-#: URDF's own reader takes no infinity. Of the largest number there is, the distance between two such limits overflows,
-#: and so does the number itself in single precision, so that random joint values and speeds in other tools are infinite
-#: or not numbers; they are not with this one, which no joint reaches.
+#: Written value of an infinite limit, and threshold from which one is read as infinite. URDF's own reader does not accept
+#: infinity. With the greatest float, the distance between two such limits overflows, and so does the number itself in single
+#: precision, so that random joint values and velocities in other tools are infinite or NaN; this value avoids that, and no
+#: joint reaches it.
 UNBOUNDED = 1e30
 
 
 class Notes(Report):
-    """Reads the values of elements; what is wrong and what is odd is gathered.
+    """Reads the values of elements; collects problems and remarks.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class Notes(Report):
         self.swap_limits = swap_limits
 
     def only(self, item: str, element: Element, tag: str) -> Element | None:
-        """The child with that tag, of which there may be one; others may say the same again."""
+        """Return the only child with that tag; identical repetitions are allowed."""
         children = element.all(tag)
         for other in children[1:]:
             twice = f"{item}: <{tag}> occurs twice, first in line {children[0].line}"
@@ -62,7 +61,7 @@ class Notes(Report):
         return children[0] if children else None
 
     def named(self, parent: Element, tag: str) -> Iterator[tuple[str, Element]]:
-        """The children with that tag by their names; one without a name, or with one that is taken, is reported."""
+        """Yield the children with that tag by name; report a missing or repeated name."""
         lines: dict[str, int] = {}
         for element in parent.all(tag):
             name = self.word(f"a {tag}", element, "name")
@@ -73,7 +72,7 @@ class Notes(Report):
                 yield name, element
 
     def word(self, item: str, element: Element, attribute: str) -> str | None:
-        """An attribute that must be there and say something."""
+        """Read a required, non-empty attribute."""
         said = element.get(attribute)
         if said is None or not said.strip():
             lack = "has no" if said is None else "has an empty"
@@ -82,7 +81,7 @@ class Notes(Report):
         return said
 
     def number(self, item: str, element: Element, attribute: str, default: float | None = None) -> float:
-        """A finite number; it must be there where there is no default."""
+        """Read a finite number; required unless it has a default."""
         said = element.get(attribute)
         if said is None and default is None:
             self.report(element, f"{item}: <{element.tag}> has no {attribute}")
@@ -94,12 +93,12 @@ class Notes(Report):
         return value or 0.0
 
     def end(self, item: str, element: Element, attribute: str, default: float) -> float:
-        """A number that may be infinite; so is the largest one there is, either way."""
+        """Read a number that may be infinite; the largest float of either sign counts as infinite."""
         said, subject = element.get(attribute), f"{item}: {attribute} of <{element.tag}>"
         return default if said is None else self.bound(element, subject, said, UNBOUNDED) or 0.0
 
     def vector(self, item: str, element: Element, attribute: str, default: tuple[float, ...]) -> tuple[float, ...]:
-        """As many finite numbers, between blanks, as the default has."""
+        """Read as many finite numbers, between blanks, as the default has."""
         said = element.get(attribute)
         values = (
             None if said is None else self.finite(element, f"{item}: {attribute} of <{element.tag}>", said, len(default))
@@ -107,7 +106,7 @@ class Notes(Report):
         return default if values is None else values
 
     def frame(self, item: str, element: Element) -> Array:
-        """The transform (4, 4) of an element's <origin>; the identity where there is none."""
+        """Read the transform (4, 4) of an element's <origin>; the identity if it is missing."""
         origin = self.only(item, element, "origin")
         if origin is None:
             return transform()
@@ -122,7 +121,7 @@ _PRODUCTS = ("ixy", "iyz", "ixz")
 
 @dataclass(frozen=True)
 class LinkElement:
-    """What a <link> says.
+    """Contents of a <link>.
 
     Attributes
     ----------
@@ -146,12 +145,12 @@ class LinkElement:
 
     @property
     def is_massless(self) -> bool:
-        """Whether it has no mass and no inertia."""
+        """True if mass and inertia are zero."""
         return not any(np.any(self.body[field]) for field in ("mass", "inertia") if field in self.body)
 
 
 def read_links(notes: Notes, robot: Element) -> dict[str, LinkElement]:
-    """All links by name; those without a name, or with one that is taken, are reported and left out."""
+    """Read all links by name; those without a name, or with a repeated one, are reported and left out."""
     links = {name: _link(notes, element, name) for name, element in notes.named(robot, "link")}
     lacking = [link for link in links.values() if link.lacks_products]
     if lacking:
@@ -202,10 +201,10 @@ TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "plana
 #: Joints with one coordinate.
 SINGLE = ("revolute", "continuous", "prismatic", "drake:screw")
 
-#: Of a joint that does not say one: URDF's default.
+#: URDF's default axis.
 AXIS = (1.0, 0.0, 0.0)
 
-#: Axes that a type says by itself.
+#: Axes fixed by the type.
 FIXED_AXES: dict[str, tuple[Any, ...]] = {"drake:planar": (0.0, 0.0, 1.0), "drake:universal": (AXIS, (0.0, 1.0, 0.0))}
 
 #: Drake's element for the advance of a screw.
@@ -214,7 +213,7 @@ PITCH = "drake:screw_thread_pitch"
 
 @dataclass
 class JointElement:
-    """What a <joint> says.
+    """Contents of a <joint>.
 
     Attributes
     ----------
@@ -249,12 +248,12 @@ class JointElement:
     idle: bool = False
 
     def line(self, name: str) -> int:
-        """The line of a field of the link that is made of it."""
+        """Return the line of the file for a field of the resulting link."""
         return self.lines.get(name.split(".", maxsplit=1)[0], self.element.line)
 
 
 def read_joints(notes: Notes, robot: Element, links: Collection[str]) -> list[JointElement]:
-    """All joints that could be read; those whose links are not there are reported and left out."""
+    """Read all valid joints; those with unknown links are reported and left out."""
     joints = [_joint(notes, element, name, links) for name, element in notes.named(robot, "joint")]
     readable = [joint for joint in joints if joint is not None]
     _check_mimics(notes, readable)
@@ -262,7 +261,7 @@ def read_joints(notes: Notes, robot: Element, links: Collection[str]) -> list[Jo
 
 
 def read_rotors(notes: Notes, robot: Element, joints: Sequence[JointElement]) -> None:
-    """Drake's rotors with their gears, as the joints feel them: a ``<transmission>`` says nothing else that acts here."""
+    """Add Drake's rotors with their gears as reflected at the joints; the rest of a ``<transmission>`` has no effect."""
     named = {joint.name: joint for joint in joints if joint.kind in SINGLE}
     for transmission in [child for child in robot.children if child.tag == "transmission"]:
         actuator, kind, end = (transmission.find(tag) for tag in ("actuator", "type", "joint"))
@@ -285,7 +284,7 @@ def read_rotors(notes: Notes, robot: Element, joints: Sequence[JointElement]) ->
 
 
 def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
-    """Report joints that follow none or one without a coordinate; they are then left to move by themselves."""
+    """Report joints that mimic a missing joint or one without a coordinate, and make them independent."""
     kinds = {joint.name: joint.kind for joint in joints}
     for joint in joints:
         mimic = joint.fields.get("mimic")
@@ -408,7 +407,7 @@ def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> No
         joint.fields |= {"mimic": mimic} if mimic else {}
 
 
-#: What reads each element of a joint that moves, and the fields that it says.
+#: Reader of each element of a movable joint, and the fields that it sets.
 MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tuple[str, ...]]] = {
     "axis": (_axis, ("axis",)),
     "limit": (_limit, ("limits", "qd_max", "tau_max")),
@@ -417,14 +416,14 @@ MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tup
 }
 
 
-#: What can be read; the capsule is not URDF's own, but Drake and Bullet have it.
+#: Supported geometries; the capsule is not URDF's own, but Drake and Bullet have it.
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 Colour = tuple[float, ...]
 
 
 def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], names: Mapping[str, str]) -> list[Shape]:
-    """All shapes that could be read; each other one gets a remark. `names` maps the links to their names."""
+    """Return all readable shapes; remark on the others. `names` maps the links to their names."""
     links = list(links)
     colours = dict(_colours([robot, *(visual for link in links for visual in link.element.all("visual"))]))
     shapes: list[Shape] = []
@@ -439,7 +438,7 @@ def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], name
 
 
 def _colours(places: Iterable[Element]) -> Iterator[tuple[str, Colour]]:
-    """Colours of the materials that have a name; the first to say a name keeps it."""
+    """Return the colours of named materials; the first definition of a name counts."""
     seen = set()
     for place in places:
         for material in place.all("material"):

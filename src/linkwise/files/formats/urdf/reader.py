@@ -98,7 +98,7 @@ def _link(joint: Element, tag: str) -> str | None:
     return None if end is None else end.get("link")
 
 
-#: How many roots, or links of a ring, are named.
+#: Greatest number of roots, or links of a cycle, in a message.
 _MOST = 10
 
 #: The link that is the ground, also where a file joins others to it without saying it.
@@ -130,7 +130,7 @@ def rings(parents: Mapping[str, str]) -> list[list[str]]:
 
 @dataclass
 class Mounting:
-    """How the tree of a URDF stands in the world.
+    """Mounting of a URDF tree in the world.
 
     Attributes
     ----------
@@ -170,14 +170,14 @@ def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence
 
 
 def _places_base(joint: JointElement, links: Mapping[str, LinkElement]) -> bool:
-    """Whether the one joint of the root says where the base is."""
+    """True if the only joint of the root defines the pose of the base."""
     frames = joint.parent == WORLD and joint.child == "base"
     massless = links[joint.parent].is_massless and links[joint.child].is_massless
     return joint.kind == "floating" or (frames and massless and joint.kind == "fixed")
 
 
 def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Mounting) -> dict[str, str]:
-    """What each link of the file is called: ``base`` if it is the base, else its own name unless that is ``base``.
+    """Map the links of the file to names: ``base`` for the base; other links of that name are renamed.
 
     The world in which the base is placed has no name.
     """
@@ -193,7 +193,7 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Mount
 #: directives nothing can expand it.
 DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
 
-#: What each type of joint with one coordinate or none is here.
+#: Kinds of joints with at most one coordinate, by type.
 KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"} | EXTENSIONS
 
 
@@ -228,7 +228,7 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
 
 
 def _add_world(notes: Notes, robot: Element) -> None:
-    """The link ``world`` of a file that joins others to it without saying it: Drake knows it by itself."""
+    """Add the link ``world`` if it is used but not defined: Drake predefines it."""
     joint = next((joint for joint in robot.all("joint") if _link(joint, "parent") == WORLD), None)
     if joint is not None and all(link.get("name") != WORLD for link in robot.all("link")):
         notes.remark(joint, f"there is no link {WORLD!r}; it is taken as the ground")
@@ -246,7 +246,7 @@ class _Reader:
         self.lines: dict[Place, int] = {}
         self.links: list[Link] = []
         self.names: dict[str, str] = {}
-        self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
+        self.places: dict[str, Mapping[str, int]] = {}  # lines of problems by item and field
         self.springs: list[Spring] = []
         self.motors: list[Motor] = []
 
@@ -293,7 +293,7 @@ class _Reader:
         return mechanism and with_tool_at_a_tip(mechanism)
 
     def _line(self, problem: Problem) -> int:
-        """The line of what a problem is about."""
+        """Return the line of a problem's subject."""
         places = self.places.get(problem.item, {})
         return places.get(problem.field.split(".")[0], places.get("", 0))
 
@@ -331,7 +331,7 @@ class _Reader:
         return self.notes.body(f"link {element.name!r}", element.body, self.physical, line)
 
     def _add(self, name: str, lines: Mapping[str, int], make: Callable[[], Link]) -> None:
-        """Add a link and note its lines; a bare one keeps the place of what could not be built."""
+        """Add a link and note its lines; a bare link replaces one that could not be built."""
         item, place = f"link {name!r}", ("link", len(self.links))
         link = self.notes.build(item, make, lambda wrong: lines.get(wrong.field.split(".")[0], lines[""]))
         self.places[item] = lines

@@ -1,4 +1,4 @@
-"""The writer of URDF; docs/urdf.md describes what it keeps."""
+"""Writer of URDF; docs/urdf.md lists the supported features."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class JointPlan:
 
 @dataclass
 class UrdfPlan:
-    """All links with their inertia, and all joints, in the order in which they are written."""
+    """All links with their inertia, and all joints, in the order of writing."""
 
     links: dict[str, Inertia] = field(default_factory=dict)
     joints: list[JointPlan] = field(default_factory=list)
-    base: str = "base"  # what the mechanism's base is called
+    base: str = "base"  # name of the mechanism's base
 
 
 def plan_of(mechanism: Mechanism, keep: Collection[str] = ()) -> UrdfPlan:
-    """What is written; `keep` names links that shapes hang on."""
+    """Plan the elements of a URDF; `keep` names links with shapes."""
     return _Planner(mechanism, keep).plan
 
 
@@ -73,7 +73,7 @@ class _Planner:
         self._tool()
 
     def _ground(self, keep: Collection[str]) -> int:
-        """The root and what places it; the index of the link that is the base body itself, or -1."""
+        """Add the root and its placement; return the index of the link that is the base body, or -1."""
         mechanism, plan = self.mechanism, self.plan
         root = _root(mechanism)
         placed = not np.array_equal(mechanism.base, np.eye(4))
@@ -123,7 +123,7 @@ class _Planner:
         self.plan.joints.append(JointPlan(name, kind, parent or self._parent(k), str(link.name), before, **moving))
 
     def _tool(self) -> None:
-        """The tool on its link, with what it carries, as a link of its own."""
+        """Add the tool, with the shapes that it carries, as a separate link."""
         mechanism = self.mechanism
         if not needs_tool_frame(mechanism):
             return
@@ -159,7 +159,7 @@ def _root(mechanism: Mechanism) -> int:
 
 
 def _on_axis(link: Link) -> bool:
-    """Whether the joint's axis goes through the origin of the link's frame."""
+    """True if the joint's axis passes through the origin of the link's frame."""
     shift = link.after[:3, 3]
     off = np.linalg.norm(np.cross(link.axis, shift))
     return bool(off <= AT_AXIS * np.linalg.norm(shift))
@@ -168,15 +168,15 @@ def _on_axis(link: Link) -> bool:
 #: The kinds of joints of a mechanism that URDF has.
 WRITTEN = ("revolute", "prismatic", "screw", "fixed", "planar", "ball", "floating")
 
-#: What URDF calls a type otherwise, or has no name for: Bullet's and Drake's.
+#: Types with another name in URDF, or without one: Bullet's and Drake's.
 NAMES = {"ball": "spherical"}
 
-#: Those of them that have several coordinates.
+#: Types with several coordinates.
 SEVERAL = ("planar", "ball", "floating")
 
 
 def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
-    """The text of a URDF, without what it cannot hold.
+    """Return the text of a URDF, without the losses.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def _joint(joint: JointPlan) -> list[str]:
 
 
 def _limit(joint: JointPlan) -> list[str]:
-    """Limits, which URDF asks of revolute and prismatic joints; what has none is written as `UNBOUNDED`."""
+    """Write limits, which URDF requires of revolute and prismatic joints; missing ones become `UNBOUNDED`."""
     link = joint.link
     assert link is not None
     said: dict[str, float] = {}
@@ -259,7 +259,7 @@ def _limit(joint: JointPlan) -> list[str]:
 
 
 def _dynamics(motor: Motor | None) -> list[str]:
-    """Friction as the joint feels it; what drives the joint instead of braking it cannot be said."""
+    """Write the friction reflected at the joint; negative friction, which drives the joint, cannot be represented."""
     if motor is None:
         return []
     up, down = motor.reflected_coulomb
@@ -301,7 +301,7 @@ ROUNDING = 1e-12
 
 
 def losses(description: Description) -> Losses:
-    """What a URDF leaves out of a description, or changes, and what keeps it from being written.
+    """List the features that a URDF drops or changes, and those for which it cannot be written.
 
     Examples
     --------
@@ -356,7 +356,7 @@ def _link_losses(link: Link) -> Iterator[str]:
 
 
 def _unphysical(body: Inertia) -> str:
-    """A hint at how a file with this body is read, where it can only be read so."""
+    """Return a hint for a file that can be read only with physical=False."""
     return "" if can_exist(body) else " (no body has this inertia; files.read(path, physical=False) accepts the file)"
 
 

@@ -52,7 +52,7 @@ TAN_EIGHTH_PI = 0.41421356237309503
 #: From the first, and below the second, the larger magnitude is not rare.
 _LOW, _HIGH = 2.0**-500, 2.0**500
 
-#: What brings a rare magnitude, subnormal or very large, to where nothing overflows and no digit of the quotient is lost.
+#: Factors that scale a rare magnitude, subnormal or very large, without overflow or loss of digits in the quotient.
 _UP, _DOWN = 2.0**600, 2.0**-500
 
 _SIGN = -(2**63)
@@ -122,7 +122,7 @@ class _Angle:
         return self._signed(self.t.fma(k, self.t.number(QUARTER_PI[0]), quotient), self._sign_of(y))
 
     def _octant(self, y: str, x: str) -> tuple[str, str, str, str, str]:
-        """Both coordinates with no sign on zeros, the smaller and the larger magnitude, and whether y's is the larger.
+        """Both coordinates without signs of zero, the smaller and the larger magnitude, and whether y's is the larger.
 
         The bits are compared as integers, for a comparison of floats would raise the invalid flag for a NaN.
         """
@@ -153,7 +153,7 @@ class _Angle:
         )
 
     def _scaled(self, least: str, largest: str, rare: str) -> tuple[str, str]:
-        """Both magnitudes from their bits, scaled where the larger is rare.
+        """Both magnitudes from their bits, scaled if the larger is rare.
 
         They become 0 and 1 where both are zero or one is infinite. Where the smaller is infinite, so that the larger is
         infinite too or NaN, it becomes NaN: as an infinity it would raise the invalid flag.
@@ -171,12 +171,12 @@ class _Angle:
         return a, self.t.choose(special, self.t.number(1.0), self.t.op("fmul", b, scale))
 
     def _reduced(self, a: str, b: str) -> str:
-        """Whether a/b > tan(pi/8); False for NaN."""
+        """Emit: a/b > tan(pi/8); false for NaN."""
         edge = self.t.op("fmul", b, self.t.number(TAN_EIGHTH_PI))
         return self.t.emit(f"icmp sgt {self.t.integers} {self.t.bits(a)}, {self.t.bits(edge)}")
 
     def _eighths(self, swapped: str, x: str, reduced: str, flip: str) -> str:
-        """How often pi/4 is added: 0, 2 or 4 for the axis that is nearer, one more or less where the angle is reduced."""
+        """Multiple of pi/4 to be added: 0, 2 or 4 for the nearest axis, one more or less for a reduced angle."""
         left = self.t.emit(f"icmp slt {self.t.integers} {self.t.bits(x)}, {self.t.whole(0)}")
         axis = self.t.choose(left, self.t.number(4.0), self.t.number(0.0))
         axis = self.t.choose(swapped, self.t.number(2.0), axis)

@@ -29,18 +29,18 @@ from linkwise.kernel.tape import Tape
 
 @backend
 class Llvm(Backend):
-    """Straight-line vector code, with an entry of its own for one configuration."""
+    """Straight-line vector code, with a separate entry for one configuration."""
 
     name = "llvm"
     preference = 1
     parallel = True
 
     def available(self) -> bool:
-        """Whether llvmlite is installed, and what it compiles can be loaded."""
+        """True if llvmlite is installed and its code can be loaded."""
         return loaders.usable()
 
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
-        """Compile the loop and the entry for one configuration apart: most kernels are called in one of the two ways.
+        """Compile the loop and the entry for one configuration separately: most kernels need only one of the two.
 
         A float32 loop is compiled when it is first run, for few ever need it.
         """
@@ -62,7 +62,7 @@ class Llvm(Backend):
         return iteration.compiled(program, lanes)
 
     def rollout(self, program: RolloutProgram) -> Callable[..., Any]:
-        """All steps in one call, rollouts in vector lanes."""
+        """Compile all steps as one call, rollouts in vector lanes."""
         return rollout.compiled(program)
 
     def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:
@@ -70,7 +70,7 @@ class Llvm(Backend):
         return sequence.compiled(steps, held) if self.available() else None
 
     def reachability(self) -> Callable[..., Any]:
-        """Both passes of all paths in one call, limits in vector lanes."""
+        """Compile both passes of all paths as one call, limits in vector lanes."""
         return reachability.compiled()
 
     def path_speeds(
@@ -80,11 +80,11 @@ class Llvm(Backend):
         return polynomial_paths.speeds(rows, caps, efforts, drag)
 
     def path_samples(self) -> Callable[..., Any]:
-        """All places of all paths in one call, joints in vector lanes."""
+        """Compile all samples of all paths as one call, joints in vector lanes."""
         return polynomial_paths.samples()
 
     def path_motion(self, tape: Tape) -> Callable[..., Any]:
-        """All instants of all paths in one call, joints in vector lanes."""
+        """Compile all instants of all paths as one call, joints in vector lanes."""
         return polynomial_paths.motion(tape)
 
     def launcher(self, program: Any) -> Any:
@@ -121,5 +121,5 @@ def _single(tape: Tape) -> tuple[Any, ...]:
     try:
         code = load(tape, "float32")
         return LOOP(code.address("loop_float")), code
-    except Exception:  # what cannot be compiled is computed all the same
+    except Exception:  # tapes that cannot be compiled are computed anyway
         return (numpy_lowering.loop(tape, "float32"),)

@@ -20,13 +20,13 @@ from linkwise.kernel.tape import Tape
 #: Instructions up to which arithmetic is not cut.
 WHOLE = 2000
 
-#: Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic.
+#: Greatest number of instructions of a part, unless a single step is longer; of a part of large arithmetic.
 PART, LARGE_PART = 500, 300
 
 #: Greatest number of angles whose sines and cosines are computed together.
 ANGLES = 24
 
-#: Instructions of arithmetic that is too large for the processor to keep: two blocks share each part while it is there.
+#: Instructions of arithmetic that exceeds the processor's caches: two blocks share each part while it is cached.
 LARGE = 8000
 
 #: Instructions that the sine and the cosine of one angle take, about.
@@ -40,7 +40,7 @@ Step = int | tuple[int, ...]
 
 
 class Plan:
-    """How a tape is emitted.
+    """Order and partition of the instructions of a tape.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Plan:
         self.absorbed = {slot for slot, count in taken.items() if count == uses[slot]}
 
     def _steps(self) -> Iterator[Step]:
-        """First what angles need and their sines and cosines, level by level, then the rest in order."""
+        """Order the steps: level by level the operands of angles with their sines and cosines, then the others."""
         tape, first = self.tape, self.tape.first_result
         levels = _levels(tape)
         done: set[int] = set()
@@ -151,7 +151,7 @@ class Plan:
         return needed
 
     def _parts(self) -> list[list[Step]]:
-        """The steps cut into parts of about equal length; what is absorbed is no step."""
+        """Cut the steps into parts of about equal length; absorbed instructions are not steps."""
         steps = [step for step in self._steps() if step not in self.absorbed]
         sizes = [self._length(step) for step in steps]
         total = sum(sizes)
@@ -191,12 +191,12 @@ class Plan:
 
 
 def is_large(tape: Tape) -> bool:
-    """Whether the arithmetic is too large for the processor to keep."""
+    """True if the code is too large for the processor's caches."""
     return tape.length > LARGE
 
 
 def _levels(tape: Tape) -> list[int]:
-    """For each instruction, how many sines or cosines deep it stands; a sine itself counts."""
+    """Nesting depth in sines and cosines of each instruction; a sine itself counts."""
     first = tape.first_result
     levels: list[int] = []
     for instruction in tape.code:
@@ -219,7 +219,7 @@ def body(tape: Tape, t: Text) -> str:
 
 
 def part_functions(tape: Tape, t: Text, plan: Plan) -> list[str]:
-    """Emit ``void @part(ptr in, ptr out, ptr space)`` for each part of a plan; ``space`` is for what goes between them."""
+    """Emit ``void @part(ptr in, ptr out, ptr space)`` for each part of a plan; ``space`` has the values between parts."""
     return [*numbers(tape, t, plan), *(_part(tape, t, plan, number) for number in range(len(plan.parts)))]
 
 
@@ -301,7 +301,7 @@ class _Writer:
         self.names: dict[int, str] = {}
 
     def write(self, number: int) -> None:
-        """Emit a part; what goes to the outputs, and what later parts need, is stored as soon as it is known."""
+        """Emit a part; outputs and values for later parts are stored as soon as they are computed."""
         if number == 0:
             for slot in (slot for slot in self.plan.outputs if slot < self.tape.input_count):
                 self._store(slot)
@@ -315,7 +315,7 @@ class _Writer:
         self.t.do("ret void")
 
     def name(self, slot: int) -> str:
-        """The name of the value in a slot; what this part did not compute is loaded where it is first needed."""
+        """Name of the value in a slot; values of other parts are loaded on first use."""
         number = None if self.plan.plain else self.tape.constant(slot)
         if number is not None:
             return self.t.number(number)
@@ -324,7 +324,7 @@ class _Writer:
         return self.names[slot]
 
     def _home(self, slot: int) -> tuple[str, int]:
-        """Where a value is found that this part did not compute."""
+        """Memory location of a value that another part computes."""
         if slot < self.tape.input_count:
             return self.source(slot)
         if slot < self.tape.first_result:
@@ -334,11 +334,11 @@ class _Writer:
         return "%space", self.plan.places[slot]
 
     def source(self, k: int) -> tuple[str, int]:
-        """Where element k of the inputs is."""
+        """Memory location of element k of the inputs."""
         return "%in", k
 
     def target(self, k: int) -> tuple[str, int]:
-        """Where element k of the outputs goes."""
+        """Memory location of element k of the outputs."""
         return "%out", k
 
     def _store(self, slot: int) -> None:
@@ -366,7 +366,7 @@ class _Writer:
             self.names[slot] = self.t.op(_BINARY[op], *map(self.name, args))
 
     def _fused(self, op: str, args: tuple[int, ...], product: int) -> str:
-        """One fused multiply-add for a product that is an operand of a sum or a difference."""
+        """Emit one fused multiply-add for a product that is an operand of a sum or a difference."""
         x, y = self.tape.code[product - self.tape.first_result].args
         if op == "add":
             other = args[1] if args[0] == product else args[0]
@@ -400,7 +400,7 @@ class _Writer:
         return t.choose(t.emit(f"icmp ult {t.integers} {before}, {t.whole(infinity)}"), x, y)
 
     def _circular(self, level: int, angles: tuple[int, ...]) -> None:
-        """Sine and cosine of several angles by the fast polynomials; lanes with huge arguments are put right in cold code.
+        """Emit sine and cosine of several angles by the fast polynomials; huge arguments are corrected in cold code.
 
         Huge arguments are zero for the polynomials, which would overflow.
         """
@@ -431,7 +431,7 @@ class _Writer:
                 self.names[slot] = merged[self.tape.code[slot - self.tape.first_result].op == "cos"]
 
     def _slow(self, x: str, sine: str, cosine: str) -> tuple[str, str]:
-        """Correct the lanes whose argument is huge, through memory."""
+        """Correct the lanes with huge arguments, through memory."""
         t = self.t
         for k, value in enumerate((x, sine, cosine)):
             t.put(value, "%lanes", k)
@@ -440,7 +440,7 @@ class _Writer:
 
 
 class _Inlined(_Writer):
-    """Writes arithmetic whose flags nobody reads: choices are comparisons of floats, the greater of two one instruction."""
+    """Writes arithmetic without status flags: selections by float comparison, the greater of two by one instruction."""
 
     def _instruction(self, slot: int) -> None:
         code, first_result = self.tape.code, self.tape.first_result

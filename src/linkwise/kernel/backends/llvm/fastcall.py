@@ -1,4 +1,4 @@
-"""A second way in, for one configuration: a CPython function that checks its arguments itself, as LLVM text.
+"""Entry for one configuration: a CPython function that checks its arguments itself, as LLVM text.
 
 It takes only one-dimensional contiguous float64 arrays of the right length, runs the kernel on the shortest vectors
 there are (every lane of any vector takes the same arithmetic, so the numbers are those of a batch), and hands every
@@ -20,9 +20,9 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Tape
 
-#: Arrays that the kernel keeps for each output, in the table ``pool``, their flags behind them. One that nobody else holds
-#: any more is used again instead of allocating: a reference count of one means that only the kernel has it, so nobody can
-#: tell.
+#: Arrays that the kernel keeps for each output, in the table ``pool``, with their flags behind them. One without other
+#: references is reused instead of allocating: a reference count of one means that only the kernel has it, so that the reuse
+#: is invisible.
 POOL = 3
 
 #: Scalars in and out of a kernel that still gets an entry.
@@ -36,7 +36,7 @@ DOUBLE = 12
 
 
 def has_entry(tape: Tape) -> bool:
-    """Whether a kernel gets a compiled entry: vectors in, and not so many numbers that little is gained."""
+    """True if a kernel gets a compiled entry: its inputs are vectors, and few enough numbers go in and out to gain by it."""
     vectors = all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
     return bool(tape.inputs) and vectors and tape.input_count + tape.output_count <= MOST_SCALARS
 
@@ -50,7 +50,7 @@ def entry(tape: Tape, t: Text, plan: Plan) -> str:
 
 
 class EntryCode:
-    """Writes the function around what computes a tape.
+    """Writes the function around the arithmetic of a tape.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class EntryCode:
         ]
 
     def _shape(self, k: int) -> str:
-        """Where the shape of an output stands."""
+        """Name of the shape of an output."""
         return f"@shape{k}"
 
     def _room(self) -> list[str]:
@@ -121,11 +121,11 @@ class EntryCode:
         return []
 
     def data_of(self, array: str) -> str:
-        """Emit: where the elements of an array stand."""
+        """Emit: address of the elements of an array."""
         return _field(self.t, array, "data", "ptr")
 
     def _make(self) -> None:
-        """Make what is returned, but for scalars, which hold a value from the start."""
+        """Emit the result arrays, except scalars, which have a value from the start."""
         t = self.t
         t.start("make")
         if len(self.shapes) > 1:
@@ -187,7 +187,7 @@ class EntryCode:
 
 
 def _array(t: Text, k: int, shape: Sequence[object], first: int, dimensions: str) -> None:
-    """Emit: ``%result`` is an array of the pool that nobody else holds, with an owned reference, else a new one."""
+    """Emit: ``%result`` is an unshared array of the pool, with an owned reference, else a new one."""
     flags = t.load("i64", "@pool", first + POOL)
     t.do(f"br label %try{k}.0")
     for number in range(POOL):
@@ -228,7 +228,7 @@ def _array(t: Text, k: int, shape: Sequence[object], first: int, dimensions: str
 
 
 def _check(t: Text, k: int, size: object, then: str) -> None:
-    """Emit: go on if argument k is a contiguous float64 array of this length, else hand the call over."""
+    """Emit: continue if argument k is a contiguous float64 array of this length, else forward the call."""
     t.start(f"check{k}")
     t.do(f"%array{k} = load ptr, ptr {t.at('ptr', '%args', k)}")
     is_array = t.emit(f"icmp eq ptr {_field(t, f'%array{k}', 'type', 'ptr')}, %array_type")

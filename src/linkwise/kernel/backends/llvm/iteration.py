@@ -21,7 +21,7 @@ from linkwise.kernel.iteration import IterationProgram
 
 
 def descent(program: IterationProgram, t: Text) -> list[str]:
-    """Emit the body of a step, what moves rows, and ``@loop_double``."""
+    """Emit the body of a step, the copying of rows, and ``@loop_double``."""
     arithmetic = body(program.step, t)
     t.begin()
     set_constants(t, program.step, "%out")
@@ -31,7 +31,7 @@ def descent(program: IterationProgram, t: Text) -> list[str]:
 
 
 class _Lanes:
-    """Writes what begins a lane and writes one out, and the loop over tasks."""
+    """Writes the initialization and the output of a lane, and the loop over tasks."""
 
     def __init__(self, program: IterationProgram, t: Text) -> None:
         self.t, self.sizes = t, program.sizes
@@ -45,7 +45,7 @@ class _Lanes:
         return [zeros, *map(self._copied, (True, False)), self._begin(), self._finish(), self._advance(), self._main()]
 
     def _copied(self, inward: bool) -> str:
-        """``@put`` and ``@get``: a row of numbers to one lane of a block, from an element on, and back from its start."""
+        """``@put`` and ``@get``: copy a row of numbers to one lane of a block, from an element on, and back."""
         t = self.t
         t.begin()
         with t.counted("number", "%count") as k:
@@ -63,7 +63,7 @@ class _Lanes:
         return t.at("i8", t.load("ptr", "%args", k), t.emit(f"mul i64 %task, {t.load('i64', '%steps', k)}"))
 
     def _begin(self) -> str:
-        """``@begin``: a task put into a lane, at one of its starts."""
+        """``@begin``: load a task into a lane, at one of its starts."""
         t, n = self.t, self.sizes["q0"]
         t.begin()
         parameters, q0, starts, settings = (self._row(k) for k in range(4))
@@ -144,7 +144,7 @@ class _Lanes:
         return self.t.emit(f"call i64 @llvm.cttz.i64(i64 {bits}, i1 true)")
 
     def _is_last(self, solved: str, attempt: str) -> str:
-        """Emit: whether nothing comes after an attempt."""
+        """Emit: true if no attempt follows."""
         t = self.t
         return t.emit(f"or i1 {solved}, {t.emit(f'icmp uge i64 {attempt}, %attempts')}")
 
@@ -157,7 +157,7 @@ class _Lanes:
     # ── the loops over tasks ──────────────────────────────────────────────────────────────────────
 
     def _one_by_one(self) -> None:
-        """One lane: every `step`-th task from the first on, one start after the other."""
+        """Emit one lane: every `step`-th task from the first on, one start after the other."""
         t = self.t
         t.go_on("task")
         t.do(f"%j = phi i64 [ {t.first}, %choose ], [ %j1, %write ]")
@@ -254,7 +254,7 @@ class _Lanes:
         t.do("br label %step")
 
     def _next_in_lane(self, lane: str, good: str) -> None:
-        """What a lane that is done takes, and which lanes, by their bits, are still to be looked at and have work."""
+        """Emit the next task of a finished lane, and the bit masks of lanes to be examined and of active ones."""
         t = self.t
         bit = t.emit(f"shl i64 1, {lane}")
         solved = t.emit(f"icmp ne i64 {t.emit(f'and i64 {good}, {bit}')}, 0")

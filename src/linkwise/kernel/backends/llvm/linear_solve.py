@@ -77,7 +77,7 @@ class LinearSolveWriter:
 
     @contextmanager
     def _up_with(self, name: str, start: str, values: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-        """The same with values that change on the way: their names in the loop and after it, and what they become there."""
+        """As `_up`, with loop-carried values: their names in the loop and after it, and their updates."""
         t, before = self.t, self.t.block
         t.go_on(f"{name}.test")
         place = len(t.lines)
@@ -152,7 +152,7 @@ class LinearSolveWriter:
         return inverse
 
     def _rank_one(self, name: str, i: str, rows: list[tuple[str, str]]) -> None:
-        """Emit: take what rows below it hold off row i."""
+        """Emit: subtract multiples of the rows below from row i."""
         ratios = [self.t.op("fmul", self._load(self._at(k, i)), inverse) for k, inverse in rows]
         with self._up(name, i) as j:
             there = self._at(i, j)
@@ -185,7 +185,7 @@ class LinearSolveWriter:
             self._mirror(label, right)
 
     def _last_of(self, name: str, first: str, count: int) -> str:
-        """Emit: which of some velocities, one after the other, comes last in the order, as its number there."""
+        """Emit: the last in order of some consecutive velocities, as its number there."""
         t, before = self.t, self.t.block
         t.go_on(f"{name}.seek")
         below = f"%{name}.below"
@@ -210,7 +210,7 @@ class LinearSolveWriter:
             t.put(t.number(1.0), start, diagonal * (count + 1))
 
     def _copy(self, name: str, right: str, first: str, count: int, *, back: bool) -> None:
-        """Emit: columns of a matrix to where they stand side by side, or back."""
+        """Emit: gather columns of a matrix, or scatter them back."""
         t = self.t
         with t.counted(name, self.n) as i:
             there, here = self._at(i, first, right), t.at(t.vector, self.panel, t.emit(f"mul i64 {i}, {count}"))
@@ -219,7 +219,7 @@ class LinearSolveWriter:
                 t.put(t.get(source, k), target, k)
 
     def _mirror(self, label: str, right: str) -> None:
-        """Emit: of a symmetric matrix the elements whose row comes after their column."""
+        """Emit: copy one triangle of a symmetric matrix to the one whose row comes after the column."""
         t = self.t
         with t.counted(f"{label}.row", self.n) as k:
             i = self._placed(k)

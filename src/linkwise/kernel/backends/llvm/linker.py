@@ -33,7 +33,7 @@ _READ_EXECUTE = 5
 
 @dataclass(frozen=True)
 class Image:
-    """Linked code: the part that is run, where the writable part starts (a page boundary), and where symbols stand."""
+    """Linked code: the executable part, the offset of the writable part (a page boundary), and the symbols."""
 
     content: bytes
     writable: int
@@ -81,7 +81,7 @@ class Mapped:
     """An image in memory, closed to writing but for its runtime table; lives as long as this object."""
 
     def __init__(self, image: Image) -> None:
-        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a forked child gets a runtime table of its own
+        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a forked child gets its own runtime table
         self._memory = mmap.mmap(-1, max(image.size, image.writable + mmap.PAGESIZE), flags=private)
         self._memory[: len(image.content)] = image.content
         self._hold = ctypes.c_char.from_buffer(self._memory)
@@ -93,12 +93,12 @@ class Mapped:
             raise KernelError('this system does not let memory be made executable; backend="numpy" computes without it')
 
     def address(self, name: str) -> int:
-        """Where a symbol stands; 0 if there is none of that name."""
+        """Address of a symbol; 0 if it is unknown."""
         return self._start + self._symbols[name] if name in self._symbols else 0
 
 
 def _clear_instruction_cache(start: int, size: int) -> None:
-    """Make instructions that were just written visible to a processor whose caches do not see to it, as AArch64's.
+    """Flush new instructions on processors without coherent instruction caches, as AArch64.
 
     Without the library, Linux does it when it makes the pages executable.
     """
@@ -148,7 +148,7 @@ def _symbols(code: bytes, sections: list[_Section]) -> dict[str, int]:
 def _relocate(
     code: bytes, content: bytearray, table: _Section, sections: list[_Section], relocators: dict[int, _Relocator]
 ) -> bool:
-    """Fill in distances; false where something else than a distance is asked for, or one that is too far."""
+    """Apply relocations of relative addresses; False for any other kind, or a distance out of range."""
     start, symbols = sections[table.info].place, sections[table.link]
     for k in range(table.size // 24):
         offset, info, addend = struct.unpack_from("<QQq", code, table.offset + 24 * k)
@@ -196,7 +196,7 @@ def _within_page(size: int) -> _Relocator:
     return relocator
 
 
-#: What the relocations of a machine ask for, by the numbers in its ELF supplement.
+#: Functions of a machine's relocations, by the numbers in its ELF supplement.
 _RELOCATORS: dict[int, dict[int, _Relocator]] = {
     _X86_64: {2: _distance, 4: _distance},  # PC32, PLT32
     _AARCH64: {

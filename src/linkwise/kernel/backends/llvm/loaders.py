@@ -1,4 +1,4 @@
-"""Which loaders of machine code work on this machine.
+"""Trial of the loaders of machine code on this machine.
 
 A loader that does not fit a machine may abort the process. On machines other than those that every change is tested on,
 each is therefore first run in a child process, and the result kept in the cache of object code.
@@ -23,7 +23,7 @@ VARIABLE = "LINKWISE_LOADER"
 #: Linkwise's own (`linker`), which needs no LLVM once a kernel is compiled, and the two of LLVM.
 LOADERS = ("image", "jit_link", "runtime_dyld")
 
-#: What a trial prints first: without it the child was no Python, or has no Linkwise.
+#: First output of a trial: without it the child was not Python, or lacks Linkwise.
 STARTED = b"trial"
 
 #: Time that a trial may take: emulated, it takes some 20 s.
@@ -35,7 +35,7 @@ _KILLED = -9
 
 @cache
 def works(loader: str) -> bool:
-    """Whether a loader works here: known, kept in the cache, or tried now.
+    """True if a loader works here, by the table, the cache on disk, or a trial now.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def works(loader: str) -> bool:
 
 @cache
 def usable() -> bool:
-    """Whether kernels can be compiled here: llvmlite is installed, and some loader works. Warns where none does."""
+    """True if kernels can be compiled here: llvmlite is installed, and some loader works. Warns if none does."""
     if find_spec("llvmlite") is None:
         return False
     if any(map(works, LOADERS)):
@@ -105,7 +105,7 @@ def _kept_or_tried(loader: str) -> bool:
 
 
 def _tried(loader: str) -> bytes:
-    """Run a kernel in a child process by a loader: the result of the trial, empty where it says nothing about the loader."""
+    """Run a kernel in a child process by a loader; return the result, empty if the trial is inconclusive."""
     if not sys.executable or getattr(sys, "frozen", False):
         return b""  # which would start this program again
     import subprocess

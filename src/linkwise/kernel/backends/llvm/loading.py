@@ -1,4 +1,4 @@
-"""From a tape to machine code in memory: from the disk where it is there, compiled and kept otherwise."""
+"""Machine code of tapes in memory: read from the disk cache, or compiled and stored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Code(Protocol):
     """Machine code in memory."""
 
     def address(self, name: str) -> int:
-        """Where a symbol stands; 0 if there is none of that name."""
+        """Address of a symbol; 0 if it is unknown."""
 
 
 def load(tape: Tape, dtype: str, lanes: int | None = None) -> Code:
@@ -41,7 +41,7 @@ def load(tape: Tape, dtype: str, lanes: int | None = None) -> Code:
 
 
 def load_made(key: str, object_code: Callable[[], bytes], vectors: Callable[[], str] = str) -> Code:
-    """Machine code that the disk keeps under a key, else an object file that is made now; its runtime table filled in.
+    """Load machine code of a key from the disk cache, or compile it now; fill in its runtime table.
 
     `vectors` is asked for the tag of the vectors that a new one works on; empty where it needs no support.
     """
@@ -70,20 +70,20 @@ def gufunc_of(code: Code, face: Face) -> Callable[..., Any]:
 
 
 def loop_gufunc(face: Face, parts: Callable[[], Sequence[str]], version: str) -> Callable[..., Any]:
-    """The same of LLVM text that is made now unless the disk has its code; its version is part of the key."""
+    """As `load_made` of LLVM text, generated only if the disk cache lacks its code; its version is part of the key."""
     key = processor.machine_key(f"{face.name} {version}", "float64")
     return gufunc_of(load_made(key, lambda: llvm.compiled(llvm.module(parts()))), face)
 
 
 @cache
 def _support(tag: str) -> tuple[Code, dict[str, int]]:
-    """What kernels on the same vectors share, which lives as long as the process, and where it stands."""
+    """Code shared by kernels on the same vectors, never unloaded, and its addresses."""
     code = load_made(processor.machine_key("support", tag), lambda: llvm.compiled(llvm.support(tag)))
     return code, {name: code.address(name) for name in SUPPORT}
 
 
 def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
-    """Write into the runtime table of a kernel what it must know."""
+    """Fill the runtime table of a kernel."""
     table = (ctypes.c_void_p * len(RUNTIME)).from_address(code.address("runtime"))
     for name, value in values.items():
         table[RUNTIME.index(name)] = value
@@ -100,7 +100,7 @@ def entry_with_pool(code: Code, shapes: Sequence[Shape], *keep: Any) -> Entry:
 
 
 def cache_key(tape: Tape, dtype: str, lanes: int | None = None) -> str:
-    """What the machine code of a tape depends on: see `processor.machine_key`."""
+    """Key of the machine code of a tape: see `processor.machine_key`."""
     return processor.machine_key(laned(tape.digest, lanes), dtype)
 
 
@@ -109,7 +109,7 @@ def laned(digest: str, lanes: int | None) -> str:
     return digest if lanes is None else f"{digest} {lanes}"
 
 
-#: What modules may define; each defines ``runtime``.
+#: Symbols that modules may define; each defines ``runtime``.
 SYMBOLS = ("runtime", "pool", "place", "call", "loop_double", "loop_float", "rollout", *SUPPORT)
 
 
@@ -124,7 +124,7 @@ class Linked:
         self._tracker = builder.link(_compiler(), f"kernel{next(_numbers)}")
 
     def address(self, name: str) -> int:
-        """Where a symbol stands; 0 if there is none of that name."""
+        """Address of a symbol; 0 if it is unknown."""
         return int(self._tracker[name]) if name in self._names else 0
 
 
@@ -134,7 +134,7 @@ def _compiler() -> Any:
 
 
 def _packed(code: bytes, image: Image | None, tag: str) -> bytes:
-    """What is kept on disk: a header line, then the code, on vectors of this tag."""
+    """Content of an entry of the disk cache: a header line, then the code, for vectors of this tag."""
     head: dict[str, Any] = {"object": True}
     if image is not None:
         head = {"writable": image.writable, "size": image.size, "symbols": image.symbols}
@@ -160,7 +160,7 @@ def _unpacked(kept: bytes) -> tuple[Code, str] | None:
 
 @cache
 def runtime_pointers() -> dict[str, int]:
-    """What kernels must know of this process, by the names in `RUNTIME`."""
+    """Addresses in this process that kernels need, by the names in `RUNTIME`."""
     table = api_table(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     return {

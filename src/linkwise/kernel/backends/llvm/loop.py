@@ -132,13 +132,13 @@ define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwin
 """
 
 
-#: What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `ArgumentPorts.cores` wrote, the rows that
-#: are done and those to be moved, where they are in lanes, the stage.
+#: Arguments of ``pack`` and ``unpack``: two of the gufunc's own tables, the output of `ArgumentPorts.cores`, the finished
+#: rows and those to be copied, their memory in lanes, the stage.
 ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr block", "ptr stage")
 
 
 class ArgumentPorts:
-    """Writes what moves the arguments: ``pack`` for the inputs, ``unpack`` for the outputs."""
+    """Writes the copying of arguments: ``pack`` for the inputs, ``unpack`` for the outputs."""
 
     def __init__(self, tape: Tape, t: Text) -> None:
         self.tape, self.t = tape, t
@@ -150,7 +150,7 @@ class ArgumentPorts:
         self.columns: list[Columns | None] = [None] * self.inputs
         self.columns += columns_of(t, tape, f"columns_{t.scalar}", CLEARED)
         self.largest = max(self.sizes[self.inputs :])
-        # Shorter vectors are those of processors that are not of the x86 kind; others were asked for.
+        # Shorter vectors are those of processors other than x86, or explicitly requested ones.
         outputs = range(self.inputs, len(self.sizes)) if t.vector_size in {32, 64} else []
         #: Outputs that may be written past the caches, where a block is a cache line or more.
         self.streamed = [k for k in outputs if self.sizes[k] >= STREAMED_ROW and self.sizes[k] * t.vector_size >= 64]
@@ -247,7 +247,7 @@ class ArgumentPorts:
         t.go_on(f"moved{k}")
 
     def _rows(self, k: int, here: str, row: str, packed: str, buffer: str, *, inward: bool) -> None:
-        """Move rows whose elements lie side by side; where some lanes are spare, the last row stands for theirs.
+        """Emit: copy rows of contiguous elements; the last row fills unused lanes.
 
         What spare lanes computed is what the last row's lane did, so writing it there once more changes nothing.
         """
@@ -301,7 +301,7 @@ class ArgumentPorts:
         return [t.at("i8", board, lane * t.size * self.sizes[k]) for lane in range(t.width)]
 
     def _send(self, here: str, k: int) -> None:
-        """Send the block that is on the stage; of the first one's first line only what belongs to the output."""
+        """Emit: send the staged block; the first line of the first block only as far as it belongs to the output."""
         t, shift = self.t, self._shift(here)
         begun = t.emit("icmp ne i64 %done, 0")
         first = t.emit(f"select i1 {begun}, i64 0, i64 {shift}")
@@ -332,7 +332,7 @@ class ArgumentPorts:
         t.do(f"call void {t.runtime('send')}({arguments})")
 
 
-#: Bytes of a block of configurations that are still taken from the stack.
+#: Greatest size of a block of configurations on the stack, bytes.
 STACK = 32768
 
 
@@ -350,7 +350,7 @@ class _Loop:
         self.sizes = {"in": tape.input_count, "out": len(tape.results), "space": plan.space}
 
     def text(self) -> str:
-        """Emit the loop and what moves its arguments."""
+        """Emit the loop and the copying of its arguments."""
         t, moving = self.t, self.ports.text()
         t.begin()
         self._main()
@@ -391,7 +391,7 @@ class _Loop:
         if self.ports.streamed:
             streamed = self.ports.is_streaming()
             t.do(f"br i1 {streamed}, label %fence, label %finish, !prof !0")
-            t.start("fence")  # what was written past the caches is seen by other threads before what comes after
+            t.start("fence")  # non-temporal stores become visible to other threads before later ones
             self.ports.finish()
             t.do("fence seq_cst")
             t.go_on("finish")
@@ -400,7 +400,7 @@ class _Loop:
         t.do("ret void")
 
     def _clear_loose(self, block: str) -> None:
-        """Of outputs whose rows are not written whole, zeros are read from the block."""
+        """Emit: clear elements of the block that are zeros of outputs whose rows are not written as a whole."""
         t, ports = self.t, self.ports
         for k, columns in enumerate(ports.columns):
             if columns is None or not columns.cleared:

@@ -56,7 +56,7 @@ class LoopedEntry(EntryCode):
         self.count = inputs + len(outputs)
 
     def _room(self) -> list[str]:
-        """Load what is known of the mechanism; room for what the loop is called with."""
+        """Reserve memory for the arguments of the loop, and load the data of the mechanism."""
         t, names = self.t, ["%loop", "%data", *self.sizes, *(length for shape in self.shapes for length in shape)]
         for k, name in enumerate(names):
             t.do(f"{name} = load {'ptr' if k < 2 else 'i64'}, ptr {t.at('i64', '@place', k)}")
@@ -93,7 +93,7 @@ class LoopedEntry(EntryCode):
 
 
 def numbers(inputs: Sequence[int], outputs: Sequence[tuple[int, ...]], loop: int, data: int) -> npt.NDArray[np.int64]:
-    """What stands in ``place``.
+    """Contents of ``place``.
 
     The loop and its data, the size of each input, the shapes of the outputs, and the strides that the loop gets.
 
@@ -113,7 +113,7 @@ def numbers(inputs: Sequence[int], outputs: Sequence[tuple[int, ...]], loop: int
 
 
 #: Counts the changes of this lowering.
-LOOPED = "15"
+LOOPED = "16"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
@@ -153,7 +153,7 @@ def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: 
 
 
 def solver_code(program: LoopedProgram, dtype: str, lanes: int | None) -> bytes:
-    """Compile the solutions of a program whose other arithmetic is compiled without optimisation: ``call``."""
+    """Compile ``call``: the solutions of a program whose other arithmetic is compiled without optimisation."""
     t = host().text(SCALARS[dtype], lanes)
     solutions = {k: phase for k, phase in enumerate(program.phases) if isinstance(phase, LinearSolve)}
     parts = [LinearSolveWriter(phase, t, program.layout).text(k) for k, phase in solutions.items()]
@@ -301,7 +301,7 @@ class _Loop:
                 t.do(f"store ptr {rows}, ptr {ahead_place(t, self.layout, name)}")
 
     def _in_place(self, k: int, name: str, done: str, tight: str, words: Words) -> str:
-        """Emit: work on an argument where it is, if its elements lie side by side; where the array stands then."""
+        """Emit: process an argument in place if its elements are contiguous; return the address of the array."""
         t = self.t
         outside, base = t.emit(f"ptrtoint ptr {self._outside(k, done)} to i64"), t.emit("ptrtoint ptr %work to i64")
         direct = t.emit(f"ashr exact i64 {t.emit(f'sub i64 {outside}, {base}')}, {t.size.bit_length() - 1}")
@@ -316,7 +316,7 @@ class _Loop:
         return t.at("i8", t.emit(f"load ptr, ptr {t.at('ptr', '%args', k)}"), t.emit(f"mul i64 {done}, {row}"))
 
     def _hand_over_few(self) -> None:
-        """Emit: a single configuration goes to code without lanes, where there is some."""
+        """Emit: pass a single configuration to scalar code, if there is any."""
         t = self.t
         words = Words(t, self.layout, "few")
         t.do("%count = load i64, ptr %dimensions")
@@ -332,9 +332,9 @@ class _Loop:
         t.start("begin")
 
     def _room(self, size: str, align: int) -> str:
-        """Emit: memory for one block, ``%work``; what is to be freed."""
+        """Emit: memory for one block, ``%work``; return the address to be freed."""
         t = self.t
-        starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (what `start_place`, `ahead_place` say)
+        starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (space for `start_place` and `ahead_place`)
         memory, base = aligned_memory(t, t.emit(f"add i64 {size}, {starts + align}"), align)
         t.do(f"%work = getelementptr i8, ptr {base}, i64 {starts}")
         return memory
@@ -348,7 +348,7 @@ class _Loop:
         return total or "1"
 
     def _cores(self, words: Words) -> list[tuple[str, str]]:
-        """For each argument its strides within a row, and whether its elements lie side by side."""
+        """Strides of each argument within a row, and whether its elements are contiguous."""
         t, results = self.t, []
         index = len(self.arguments)
         if self.stacked:

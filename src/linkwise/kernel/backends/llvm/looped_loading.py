@@ -24,7 +24,7 @@ from linkwise.kernel.sources import sources_digest
 
 @cache
 def vector_bytes() -> int:
-    """Bytes of the vectors of this machine, from the disk where they are known: LLVM takes longer to be asked."""
+    """Bytes of this machine's vectors, from the disk cache if known there, as LLVM takes longer to answer."""
     key = processor.machine_key("vector bytes", "")
     kept = disk.load(key) or b""
     if not kept.isdigit():
@@ -34,7 +34,7 @@ def vector_bytes() -> int:
 
 
 class LoopedCode:
-    """The machine code of a program, which is compiled or read when it is first asked for, and shared.
+    """Machine code of a program, compiled or read on first use, and shared.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LoopedCode:
             return self._loaded[variant]
 
     def solver(self, dtype: str = "float64") -> Code | None:
-        """What solves, where that is compiled apart: the same for all mechanisms."""
+        """Code of the linear solutions, if compiled separately: the same for all mechanisms."""
         if self.layout.length <= MANY:
             return None
         variant = (f"solver {dtype}", None, False)

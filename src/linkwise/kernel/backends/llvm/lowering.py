@@ -28,7 +28,7 @@ SCALARS = {"float64": "double", "float32": "float"}
 
 @dataclass(frozen=True)
 class Host:
-    """The machine that code is made for."""
+    """The target machine of the code."""
 
     cpu: str
     features: str
@@ -44,7 +44,7 @@ class Host:
 
 @cache
 def host() -> Host:
-    """Find out what this machine's vector unit can do."""
+    """Query the vector unit of this machine."""
     llvm = binding()
     features = llvm.get_host_cpu_features()
     wide = 64 if features.get("avx512f") else 32 if features.get("avx") else 16
@@ -93,33 +93,33 @@ def assembly(tape: Tape, dtype: str, lanes: int | None = None) -> str:
 
 
 def vectors(dtype: str, lanes: int | None = None) -> Text:
-    """An empty function body for the vectors of a kernel: the shortest for ``"entry"``, else the host's or as asked for."""
+    """An empty function body for the vectors of a kernel: the shortest for ``"entry"``, else the host's or of `lanes`."""
     if dtype == "entry":
         return replace(host(), vector_bytes=16).text("double")
     return host().text(SCALARS[dtype], lanes)
 
 
 def support(tag: str) -> str:
-    """LLVM text of what all kernels on the same vectors call, through pointers, where speed does not count."""
+    """LLVM text of the functions that all kernels on the same vectors call through pointers, where time is not critical."""
     scalar, lanes = re.fullmatch(r"([a-z]+)(\d+)", tag).groups()  # type: ignore[union-attr]
     t = Text(scalar, int(lanes), has_fma=False)
     return module([ELEMENT, reduction(), slow(t), copying(t), sending(t)])
 
 
 def entry_in_loop(tape: Tape) -> bool:
-    """Whether the entry for one configuration stands in the loop's module: large arithmetic is not compiled twice."""
+    """True if the entry for one configuration is in the loop's module, so that large arithmetic is compiled once."""
     return has_entry(tape) and is_large(tape)
 
 
 def module(parts: Sequence[str], *, table: bool = True) -> str:
-    """LLVM text of a module: what all share, the table ``runtime`` if it has one, the parts, the intrinsics they call."""
+    """LLVM text of a module: shared declarations, the table ``runtime`` if it has one, the parts, the called intrinsics."""
     whole = "\n".join([_TABLE * table + _SHARED, *parts])
     intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", whole)))
     return "\n".join([whole, *map(_declaration, intrinsics)])
 
 
 def _declaration(intrinsic: str) -> str:
-    """Declare an intrinsic by its name, which says its type: ``@llvm.fma.v8f64``."""
+    """Declare an intrinsic by its name, which includes its type: ``@llvm.fma.v8f64``."""
     if intrinsic in _PLAIN_INTRINSICS:
         result, takes = _PLAIN_INTRINSICS[intrinsic]
         return f"declare {result} {intrinsic}({takes})"
@@ -131,7 +131,7 @@ def _declaration(intrinsic: str) -> str:
     return f"declare {value} {intrinsic}({', '.join(arguments)})"
 
 
-#: What intrinsics return and take whose names do not say it.
+#: Types of intrinsics whose names do not contain them.
 _PLAIN_INTRINSICS = {
     "@llvm.masked.store.v8f64.p0": ("void", "<8 x double>, ptr, i32, <8 x i1>"),
     "@llvm.trap": ("void", ""),

@@ -9,12 +9,12 @@ from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import ROW, Place, ProgramLayout, RowPass, RowStep
 
-#: Walks of one configuration that go on together.
+#: Number of walks of one configuration that are merged.
 PANEL = 8
 
 
 class Words:
-    """The whole numbers of a mechanism, loaded where this is made; those that are not used cost nothing."""
+    """The integers of a mechanism, loaded at construction; unused ones cost nothing."""
 
     def __init__(self, t: Text, layout: ProgramLayout, *kinds: str) -> None:
         self.t = t
@@ -25,7 +25,7 @@ class Words:
                 self._loaded[name] = t.emit(f"load i64, ptr {place}")
 
     def placed(self, layout: ProgramLayout) -> Words:
-        """The same where arrays begin as this call has it, which stands before the memory of a block."""
+        """The same with the start addresses of arrays for this call, which are stored before the memory of a block."""
         for name in layout.arrays:
             self._loaded[f"start {name}"] = self.t.emit(f"load i64, ptr {start_place(self.t, layout, name)}")
         return self
@@ -39,12 +39,12 @@ class Words:
 
 
 def start_place(t: Text, layout: ProgramLayout, name: str) -> str:
-    """Emit: where it stands where an array begins, in vectors from the memory of the block."""
+    """Emit: address of the start of an array, in vectors from the memory of the block."""
     return t.at("i64", "%work", -1 - list(layout.arrays).index(name))
 
 
 def ahead_place(t: Text, layout: ProgramLayout, name: str) -> str:
-    """Emit: it stands there where an array's rows of the next block begin, or of an output those of this block."""
+    """Emit: address of an array's rows of the next block, or of an output's rows of this block."""
     return t.at("ptr", "%work", -1 - len(layout.arrays) - list(layout.arrays).index(name))
 
 
@@ -141,7 +141,7 @@ class StepWriter(_Writer):
             self._scatter(value, place)
 
     def _scatter(self, value: str, place: Place) -> None:
-        """Emit: each lane into the row of its own w."""
+        """Emit: store each lane into the row of its w."""
         t, (_, name, at, _) = self.t, place
         step: str | int = 1
         for size in self.layout.arrays[name][at.split().index("w") + 1 :]:
@@ -165,11 +165,11 @@ class StepWriter(_Writer):
         return t.at(vector, self.words.array(name), flat)
 
     def _origin(self, origin: str) -> str | int:
-        """What an index counts from: see `linkwise.kernel.looped.ORIGINS`."""
+        """Origin of an index: see `linkwise.kernel.looped.ORIGINS`."""
         if origin == ".":
             return 0
-        if origin == "10w":
-            return _product(self.t, self.values["w"], 10)
+        if origin in {"10w", "10v"}:
+            return _product(self.t, self.values[origin[-1]], 10)
         if origin.startswith("drive"):
             return _sum(self.t, _product(self.t, self.values["drive"], 4), self.words["size before drives"])
         return self.values["row" if origin == "r" else origin]
@@ -188,7 +188,7 @@ def _product(t: Text, a: str | int, b: str | int) -> str | int:
 
 
 def phase_head(number: int) -> str:
-    """How the function of a phase begins."""
+    """Head of the function of a phase."""
     return f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers)"
 
 
@@ -277,7 +277,7 @@ class PhaseWriter:
         ]
 
     def _walk(self, phase: RowPass) -> None:
-        """From each row to the ground, for each of its velocities, with the state in registers."""
+        """Emit the walk from each row to the ground, for each of its velocities, with the state in registers."""
         t, same = self.t, not phase.start_table
         starting, table = self._rows(phase.start_table or phase.table), self._rows(phase.table)
         size = max(len(step.outputs) for step in phase.starts if step is not None)
@@ -346,7 +346,7 @@ class PhaseWriter:
 
 
 def _is_separable(phase: RowPass) -> bool:
-    """Whether what a walk does on the way differs in its velocity w by the state, and by where elements go, alone."""
+    """True if a walk depends on its velocity w only through the state and the destination of elements."""
     steps = [step for step in phase.steps if step is not None]
     read = [place for step in steps for place in step.inputs if place[0] == "array"]
     put = [place for step in steps for place in step.outputs if place[0] != "next"]
@@ -355,7 +355,7 @@ def _is_separable(phase: RowPass) -> bool:
 
 
 class _Panel:
-    """Walks of a single configuration from rows that carry each other go on together, one in a lane, where the last begins.
+    """Walks of a single configuration from consecutive rows, merged in lanes where the last one begins.
 
     The mass matrix of a chain of 100 joints takes 0.7 of the time (`benchmarks/sizes.py`).
     """
@@ -367,7 +367,7 @@ class _Panel:
         t.do(f"store i64 0, ptr {self.until}")
 
     def begin(self, k: str, rows: str) -> tuple[str, str]:
-        """Emit: how many rows from this one on begin together, and where each stops; none if that was done."""
+        """Emit: the number of rows from this one on that begin together, and their last rows; none if already done."""
         t, row = self.t, self.table.row(k)
         until = t.emit(f"load i64, ptr {self.until}")
         t.do(f"br i1 {t.emit(f'icmp slt i64 {k}, {until}')}, label %panel.end, label %panel.take")
@@ -390,7 +390,7 @@ class _Panel:
         return "%panel.size", "%panel.stop"
 
     def put(self, member: str, state: Sequence[str]) -> None:
-        """Emit: keep the state that the walk of a member has where they go on together."""
+        """Emit: store the state of a member's walk at the merging row."""
         lane = self.t.at(self.t.vector, self.states, member)
         for k, value in enumerate(state):
             self.t.put(value, lane, k * PANEL)
@@ -400,7 +400,7 @@ class _Panel:
         return [self.lanes.get(self.states, k) for k in range(self.length)]
 
     def go_on(self, members: str) -> None:
-        """Emit: what follows is for members that go on together."""
+        """Emit: the code that follows is for merged members."""
         t = self.t
         t.do(f"br i1 {t.emit(f'icmp eq i64 {members}, {PANEL}')}, label %panel.on, label %panel.end")
         t.start("panel.on")

@@ -1,4 +1,4 @@
-"""Loops over paths of polynomials, joints in vector lanes: the greatest speeds by both passes, samples, and the motion."""
+"""Loops over paths of polynomials, joints in vector lanes: velocity limits by both passes, samples, and the motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwise.kernel.tape import Tape
 #: Counts the changes of this text, so that object code of an older one is not used.
 LOWERING = "10"
 
-#: Bernstein coefficients of what is limited, and so rows of lines of one joint.
+#: Bernstein coefficients of each limited quantity, the number of rows of lines of one joint.
 ROWS = 5
 
 SPEEDS: dict[str, tuple[int | str, ...]] = {
@@ -25,10 +25,10 @@ SPEEDS: dict[str, tuple[int | str, ...]] = {
     "knots": ("p", 6, "w"), "weights": ("n", "d", 6), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
 }  # fmt: skip
 
-#: What limits of efforts need besides.
+#: Further arguments of effort limits.
 EFFORTS: dict[str, tuple[int | str, ...]] = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
 
-#: What friction needs besides: what is added to c and b at places within each interval, and what is taken off the limits.
+#: Further arguments of friction: additions to c and b at places within each interval, and reductions of the limits.
 DRAG: dict[str, tuple[int | str, ...]] = {"drag": ("n", "d", 2, "w"), "reserve": ("n", "w")}
 
 OUTPUTS: dict[str, tuple[int | str, ...]] = {"x": ("m",), "times": ("m",), "edges": (len(EDGES),)}
@@ -44,7 +44,7 @@ MOTION = Face(
 
 
 def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None) -> Callable[..., Any]:
-    """The passes over lines that tapes make, and another one the greatest x at both ends; see `Backend.path_speeds`."""
+    """Emit the passes over the lines of tapes, and one for the greatest x at both ends; see `Backend.path_speeds`."""
     inputs = SPEEDS | (EFFORTS if efforts else {}) | (DRAG if drag is not None else {})
     face = Face("path_speeds", inputs, OUTPUTS)
     used = [name for name in inputs if name not in ("sets", "ends")]
@@ -90,7 +90,7 @@ def _times(t: Text, matrix: str, row: int, values: list[str]) -> str:
 
 
 def _fill(taken: Sequence[str], rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any) -> str:
-    """``@fill``: of interval k the lines of all limits, the cap at the node after it, and whether the path can stand there.
+    """``@fill``: of interval k the lines of all limits, the cap at its end node, and whether the path can rest there.
 
     The Bernstein coefficients of slopes are sums of values at the ends of the piece, and those of efforts of values at
     places about the interval, weighted by numbers that all paths share. ``%carry`` holds what is known from interval k + 1:
@@ -166,7 +166,7 @@ def _slopes(t: Text, first: str, lane: str, matrix: str) -> list[str]:
 
 
 def _effort_lines(t: Text, efforts: Tape, lane: str, span: str, drag: Any) -> list[str]:
-    """Emit: lines for efforts, and by how much these exceed limits at rest, in ``%excess``."""
+    """Emit: lines for efforts, and their excess over the limits at rest, in ``%excess``."""
     stencil = t.at("double", "%stencils", t.emit(f"mul i64 %k, {ROWS * STENCIL}"))
     sample = t.emit(f"fptoui double {t.load('double', '%first', '%k')} to i64")
     width, values = t.emit("mul i64 %w, 3"), []
@@ -195,7 +195,7 @@ def _effort_lines(t: Text, efforts: Tape, lane: str, span: str, drag: Any) -> li
 
 
 def _drag(t: Text, matrix: Any, lane: str, kind: int) -> list[str]:
-    """Emit: the coefficients of what friction adds to c, or to b, from its values."""
+    """Emit: coefficients of friction in c, or in b, from its values."""
     begin = t.emit(f"mul i64 {t.emit(f'mul i64 %k, {2 * ROWS}')}, %w")
     values = []
     for place in range(ROWS):
@@ -218,7 +218,7 @@ def _store_lines(t: Text, lines: list[str], place: str) -> None:
 
 
 def _store_cap(t: Text, value: str, node: str) -> None:
-    """Emit: the least of all lanes, and of what is allowed at a node at most, is its cap."""
+    """Emit: the cap of a node is the least of all lanes and of its upper limit."""
     half = LANES // 2
     while half:
         value = _less(t, value, across_lanes(t, value, half))
@@ -277,7 +277,7 @@ def _motion(tape: Tape) -> str:
 
 
 def _cursor(t: Text, times: str, time: str) -> None:
-    """Emit: ``%at``, the last interval that does not begin after a time, the first and the last one for what is outside."""
+    """Emit: ``%at``, the last interval that begins at or before a time, clamped to the first and the last one."""
     t.go_on("back")
     t.do("%low = phi i64 [ %kept, %instant ], [ %lower, %back.move ]")
     late = t.emit(f"fcmp ogt double {t.load('double', times, '%low')}, {time}")

@@ -1,4 +1,4 @@
-"""What this process's processor is, and can do, by the processor's own word: what machine code is made for.
+"""Identification of this process's processor, the target of machine code.
 
 LLVM asks the processor itself, by the instruction CPUID on x86-64, which an emulator answers for the processor that it
 stands for; ``/proc/cpuinfo`` describes the machine that the emulator runs on. The same instruction is asked here, without
@@ -29,8 +29,8 @@ _XGETBV = bytes.fromhex("f30f1efa 31c9 0f01d0 48c1e220 4809d0 c3")
 _PAGE = 4096
 _A, _B, _C, _D = range(4)
 
-#: Leaves and subleaves of CPUID, and which registers say what the processor is and can do, whichever core answers (Intel 64
-#: and IA-32 Architectures Software Developer's Manual, volume 2A; AMD64 Architecture Programmer's Manual, volume 3).
+#: Leaves and subleaves of CPUID, with the registers that identify the processor and its features on every core (Intel 64 and
+#: IA-32 Architectures Software Developer's Manual, volume 2A; AMD64 Architecture Programmer's Manual, volume 3).
 _FEATURES = (
     (0x0, 0, (_B, _C, _D)),  # vendor
     (0x1, 0, (_A, _C, _D)),  # family, model and stepping; EBX holds which core this is
@@ -45,15 +45,15 @@ _FEATURES = (
     (0x80000008, 0, (_B,)),
 )
 
-#: In ECX of leaf 1: whether the system says which registers it saves, which XGETBV reads.
+#: In ECX of leaf 1: whether XGETBV reads which registers the system saves.
 _OSXSAVE = 1 << 27
 
-#: Numbers of the entries of Linux's auxiliary vector that say what programs may use.
+#: Numbers of the entries of Linux's auxiliary vector with the features permitted to programs.
 _HWCAP, _HWCAP2 = 16, 26
 
 
 def description() -> str:
-    """The processor as machine code must fit it: the same text where the same code is made and runs."""
+    """Describe the processor: equal texts mean that machine code is interchangeable."""
     machine = os.uname().machine if sys.platform == "linux" and sys.maxsize > 1 << 32 else ""
     try:
         if machine == "x86_64":
@@ -67,14 +67,14 @@ def description() -> str:
 
 
 def machine_key(digest: str, dtype: str) -> str:
-    """What machine code depends on: the graph, the lowering, LLVM, the processor."""
+    """Key of machine code: graph, lowering, LLVM, processor."""
     parts = (digest, dtype, llvm.LOWERING, _llvm_version(), known(), sys.platform)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 @cache
 def _llvm_version() -> str:
-    """What identifies the LLVM library, read without loading it."""
+    """Identify the LLVM library without loading it."""
     spec = find_spec("llvmlite")
     if spec is None or spec.origin is None:
         return ""
@@ -83,7 +83,7 @@ def _llvm_version() -> str:
 
 @cache
 def known() -> str:
-    """The same, asked once."""
+    """Cached `description`."""
     return description()
 
 
@@ -107,7 +107,7 @@ def _of_x86_64() -> str:
 
 
 def _of_aarch64() -> str:
-    """What LLVM reads, the system's description of the first processor, and what the system lets programs use."""
+    """Describe an AArch64 processor: LLVM's data, the system's of the first processor, and the permitted features."""
     with open("/proc/cpuinfo", "rb") as file:
         first = file.read(8192).split(b"\n\n")[0]
     lines = [line for line in first.split(b"\n") if line.startswith((b"Features", b"CPU "))]

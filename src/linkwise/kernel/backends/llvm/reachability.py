@@ -16,11 +16,11 @@ from linkwise.kernel.reachability import LANES, ROUNDING, STEPS
 #: Counts the changes of this text, so that object code of an older one is not used.
 LOWERING = "6"
 
-#: The bounds of u, and what order makes one of two lines the tighter one.
+#: Bounds of u, and the comparison that selects the tighter of two lines.
 SIDES = (("low", "ogt"), ("high", "olt"))
 NAN, INFINITE = "0x7FF8000000000000", "0x7FF0000000000000"
 
-#: What a function that looks at the limits of an interval takes: these, the set of the next node, and x.
+#: Arguments of a function of an interval's limits: these, the set of the next node, and x.
 INTERVAL = "ptr %lines, i64 %blocks, double %rate, ptr %next, double %x"
 
 FACE = Face("profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)})
@@ -48,7 +48,7 @@ def along_paths(names: Sequence[str], taken: Sequence[str]) -> list[str]:
 
 
 def lane_text(part: str) -> Text:
-    """The text of a function whose vectors hold limits, or joints."""
+    """Text of a function whose vectors contain limits, or joints."""
     t = Text("double", LANES, llvm.host().has_fma, part)
     t.begin()
     return t
@@ -92,7 +92,7 @@ def _structure(count: int) -> str:
 
 
 def _bounds(name: str, words: Sequence[str]) -> str:
-    """The greatest lower and the least upper bound of u at x: of each the value, the slope and the value at x = 0."""
+    """Greatest lower and least upper bound of u at x: value, slope and value at x = 0 of each."""
     t = lane_text("bounds")
     rate, x = t.broadcast("%rate"), t.broadcast("%x")
     begins, tightest = {}, []
@@ -147,7 +147,7 @@ def _call(t: Text, name: str, count: int, interval: Sequence[str]) -> list[str]:
 
 
 def _search(direction: str, order: str) -> str:
-    """From x on, downward or upward, the first at which there is room for u; NaN where there is none."""
+    """Search from x downward or upward for the first x with feasible u; NaN if there is none."""
     t = lane_text(direction)
 
     def op(name: str, x: str, y: str) -> str:
@@ -183,7 +183,7 @@ def _search(direction: str, order: str) -> str:
 
 
 class _Passes:
-    """Writes both passes over all paths; ``@fill`` takes arguments as `along_paths` says, where it takes any."""
+    """Writes both passes over all paths; the arguments of ``@fill`` are those of `along_paths`."""
 
     def __init__(self, names: Sequence[str], taken: Sequence[str] = ()) -> None:
         self.names, self.taken, self.t = names, taken, lane_text("main")
@@ -193,7 +193,7 @@ class _Passes:
         """Emit ``@loop_double``."""
         t = self.t
         load_sizes(t, count=0, n=1, blocks=2, **({"w": 9} if self.taken else {}))
-        if self.taken:  # (what is kept from interval to interval: a vector a joint and one more)
+        if self.taken:  # (values carried from interval to interval: a vector per joint and one more)
             t.do(f"%carry = alloca {t.vector}, i64 {t.emit('add i64 %w, 1')}, align 64")
         t.do(f"%size = mul i64 %blocks, {3 * LANES}")
         with each_path(t, self.names) as self.base:
@@ -227,7 +227,7 @@ class _Passes:
         self.t.do(f"store double {value}, ptr {place}")
 
     def _set(self, node: str) -> str:
-        """Emit: where the set of a node is, its least and its greatest x."""
+        """Emit: address of the interval of a node, its least and greatest x."""
         return self.t.at("double", self.base["sets"], self.t.emit(f"mul i64 {node}, 3"))
 
     def _store_set(self, place: str, low: str, high: str) -> None:
@@ -235,12 +235,12 @@ class _Passes:
         self._store(high, self.t.at("double", place, 1))
 
     def _interval(self, k: str, following: str) -> tuple[str, ...]:
-        """Emit: what functions take of an interval, but for x."""
+        """Emit: the arguments that functions of an interval have in common, without x."""
         lines = self.t.at("double", self.base["lines"], self.t.emit(f"mul i64 {k}, %size"))
         return lines, "%blocks", self.t.load("double", self.base["rate"], k), following
 
     def _backward(self) -> None:
-        """From the last node to the first: from which x the next node's set can be reached."""
+        """Emit the backward pass: the interval of x at each node from which the next node's interval can be reached."""
         t, before = self.t, self.t.block
         t.go_on("back")
         t.do(f"%i = phi i64 [ %n, %{before} ], [ %i1, %back.done ]")
@@ -275,7 +275,7 @@ class _Passes:
         t.start("forth")
 
     def _forward(self, begin: dict[str, str]) -> None:
-        """From the first node to the last: the greatest x that leads into the next node's set."""
+        """Emit the forward pass: the greatest x at each node that leads into the next node's interval."""
         t = self.t
         t.do("%f = phi i64 [ 0, %back ], [ %f1, %forth.move ]")
         for name, value in begin.items():

@@ -33,16 +33,16 @@ _ROLLOUT = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 #: (s, float64); the work space.
 HEAD = ("count", "steps", "first", "record", "start", "step", "work")
 
-#: Of one stage, each times the length of a step (float64): what leads to the next stage, its share of the sum, its time.
+#: Coefficients of one stage, times the length of a step (float64): factor to the next stage, share of the sum, time.
 STAGE = ("advance", "weight", "delay")
 
-#: Of one array: its address, bytes from rollout to rollout and from instant to instant, index of its last instant.
+#: Record of an array: its address, strides of rollouts and of instants in bytes, index of its last instant.
 PORT = ("data", "row", "time", "last")
 
 
 @dataclass(frozen=True)
 class Space:
-    """Where things stand in the work space, counted in vectors."""
+    """Offsets in the work space, in vectors."""
 
     state: int
     stage: int
@@ -61,12 +61,12 @@ class Space:
 
 
 def rollout(program: RolloutProgram, make: Text) -> list[str]:
-    """Emit the bodies, what moves arrays, and ``@rollout``."""
+    """Emit the bodies, the copying of arrays, and ``@rollout``."""
     return _Rollout(program, make).parts()
 
 
 def words(program: RolloutProgram) -> int:
-    """How long the table is."""
+    """Length of the table."""
     return len(HEAD) + len(STAGE) * len(program.coefficients) + len(PORT) * (2 + len(program.reads) + 4)
 
 
@@ -127,7 +127,7 @@ class _Rollout:
     def _main(self) -> None:
         t = self.t
         head: tuple[str, ...] = HEAD
-        if t.share:  # (each thread has a work space of its own)
+        if t.share:  # (each thread has its own work space)
             t.do(f"%work = alloca [{self.space.size} x {t.vector}], align 16")
             head = HEAD[:-1]
         for k, name in enumerate(head):
@@ -168,7 +168,7 @@ class _Rollout:
         t.do("ret void")
 
     def _read_inputs(self) -> None:
-        """Read what holds from this instant on; arrays that have no more rows keep their last one."""
+        """Read the inputs of this instant; arrays without further rows keep their last one."""
         t, where = self.t, self.space
         t.do("%fresh = icmp eq i64 %k, 0")
         word = len(HEAD) + len(STAGE) * len(self.program.coefficients) + len(PORT) * 2 + PORT.index("last")
@@ -238,7 +238,7 @@ class _Rollout:
 
 
 def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
-    """What runs a program in machine code; called as `linkwise.kernel.rollout.Rollout` is."""
+    """Compile a program; the result is called like `linkwise.kernel.rollout.Rollout`."""
     code = load_made(
         machine_key(program.digest, "float64"), lambda: object_code(program), lambda: llvm.vectors("float64").tag
     )

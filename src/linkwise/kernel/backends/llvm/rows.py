@@ -26,7 +26,7 @@ def aligned_memory(t: Text, size: str, align: int) -> tuple[str, str]:
     memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {size})")
     t.do(f"br i1 {t.emit(f'icmp eq ptr {memory}, null')}, label %stop, label %room, !prof !0")
     t.start("stop")
-    t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
+    t.do("call void @llvm.trap()")  # a result that was not computed must not pass for one
     t.do("unreachable")
     t.start("room")
     place = t.emit(f"add i64 {t.emit(f'ptrtoint ptr {memory} to i64')}, {align - 1}")
@@ -34,7 +34,7 @@ def aligned_memory(t: Text, size: str, align: int) -> tuple[str, str]:
 
 
 def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False, unread: Container[int] = frozenset()) -> None:
-    """Emit: what outputs do not depend on anything is set once, but for what is not read.
+    """Emit: initialize outputs that are constant, except unread ones.
 
     ``looped`` lets a run of one number be set in a loop.
     """
@@ -140,7 +140,7 @@ def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns 
 
 
 def group_length(t: Text) -> int:
-    """How many columns go from lanes to rows together."""
+    """Number of columns that are copied together from lanes to rows."""
     return 4 if t.width >= 4 else 2
 
 
@@ -221,7 +221,7 @@ def _zipped(width: int, offset: int) -> list[int]:
 
 
 def _interleaved(t: Text, columns: list[str]) -> list[list[str]]:
-    """Vectors made of pieces of rows, one element per column, for even rows and for odd rows: two or four columns."""
+    """Vectors of pieces of rows, one element per column, for even rows and for odd rows: two or four columns."""
     pairs = [[_shuffle(t, a, b, t.width, _zipped(t.width, odd)) for odd in (0, 1)] for a, b in _twos(columns)]
     if len(pairs) == 1:
         return [[value] for value in pairs[0]]
@@ -241,7 +241,7 @@ def _twos(values: list[str]) -> list[tuple[str, str]]:
 
 
 def _joined(t: Text, pieces: list[str]) -> str:
-    """One vector from short vectors laid end to end."""
+    """Concatenate short vectors."""
     length = 2
     while len(pieces) > 1:
         pieces = [
@@ -261,7 +261,7 @@ def _shuffle(t: Text, a: str, b: str, width: int, indices: list[int]) -> str:
 
 
 class Columns:
-    """Which groups of columns of an output are constant: tables behind the code, for outputs with many.
+    """Tables of constant column groups of an output, for outputs with many of them.
 
     All columns are gone through in one order, for each piece of a row is best written while its cache line is there.
     """
@@ -282,7 +282,7 @@ class Columns:
         return whole - {k for start in self.written for k in range(start, start + length)}
 
     def each_written(self, t: Text, move: Callable[[str], None]) -> None:
-        """Emit: what is done for each group of columns that is not zero."""
+        """Emit code for each group of columns that is not zero."""
         if not self.written:
             return
         with t.loop(f"written{t.names}", len(self.written)) as k:
@@ -305,7 +305,7 @@ class Columns:
         )
 
     def choose(self, t: Text, column: str, rows: list[str], move: Callable[[], None]) -> None:
-        """Emit: write a group of constants to all rows, or move what was computed."""
+        """Emit: write a group of constants to all rows, or copy the computed values."""
         kind, label = f"<{self.length} x {t.scalar}>", f"group{t.names}"
         flag = t.load("i8", f"@{self.name}_constant", column)
         same = t.emit(f"icmp ne i8 {flag}, 0")
@@ -321,7 +321,7 @@ class Columns:
 
 
 def columns_of(t: Text, tape: Tape, name: str, least: int) -> list[Columns | None]:
-    """Which columns of each output are constant, where that is worth a table; rows of so many elements may be cleared."""
+    """Constant columns of each output, if they are worth a table; rows of at least `least` elements may be cleared."""
     results: list[Columns | None] = []
     first = 0
     for k, shape in enumerate(tape.outputs.values()):
@@ -333,7 +333,7 @@ def columns_of(t: Text, tape: Tape, name: str, least: int) -> list[Columns | Non
 
 
 def unread(outputs: Sequence[Columns | None], firsts: Sequence[int]) -> set[int]:
-    """The elements of a block, which holds each output from its first element on, that are not read."""
+    """Unread elements of a block, which contains each output from its first element on."""
     return {first + k for columns, first in zip(outputs, firsts, strict=True) if columns for k in columns.unread}
 
 
@@ -362,7 +362,7 @@ def port(t: Text, name: str, size: int, *, inward: bool) -> str:
 
 
 def _slowly(t: Text, size: int, *, inward: bool) -> None:
-    """One element of one lane after the other; spare lanes get the last row."""
+    """Emit: one element of one lane after the other; unused lanes get the last row."""
     last = t.emit("sub i64 %lanes, 1")
     with t.loop("lane", t.width if inward else "%lanes") as lane:
         beyond = t.emit(f"icmp ugt i64 {lane}, {last}")

@@ -1,4 +1,4 @@
-"""Calls one after the other, as LLVM text: a loop over a table of records of what to call, copy and skip.
+"""Sequence of calls as LLVM text: a loop over a table of records of calls, copies and jumps.
 
 ``void @loop_double(ptr table)`` reads records of `WORDS` words of 64 bits, the first of which is one of `OPERATIONS`:
 
@@ -84,7 +84,7 @@ define internal i1 @positive(ptr %at) #0 {{
 
 
 def compiled(steps: tuple[Step, ...], held: list[Any]) -> Callable[[], Any]:
-    """What does all steps in one call; `held` gets what must live as long."""
+    """Compile all steps as one call; objects that must outlive it are appended to `held`."""
     records = [*_records(steps, held), _record("end")]
     table = np.array([word for record in records for word in record], dtype=np.int64)
     code = _code()

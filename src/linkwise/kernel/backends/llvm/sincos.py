@@ -75,7 +75,7 @@ def _double(t: Text, x: str, sine: Sequence[float], cosine: Sequence[float]) -> 
 
 
 def _by_quadrant(t: Text, shifted: str, s: str, c: str) -> tuple[str, str]:
-    """Swap sine and cosine in odd quadrants, and set the signs: the low two bits of the quadrant say which."""
+    """Swap sine and cosine in odd quadrants, and set the signs, by the low two bits of the quadrant."""
     i, bits = t.integers, t.bits(shifted)
     low = t.emit(f"and {i} {bits}, {t.whole(1)}")
     odd = t.emit(f"icmp ne {i} {low}, {t.whole(0)}")
@@ -90,7 +90,7 @@ def _by_quadrant(t: Text, shifted: str, s: str, c: str) -> tuple[str, str]:
 
 
 def _reduced_without_fma(t: Text, minus_k: str, x: str) -> str:
-    """The same reduction where there is no fused multiply-add: pi/2 in parts of 33 bits, whose products with k are exact."""
+    """As `_reduced` without fused multiply-add: pi/2 in parts of 33 bits, whose products with k are exact."""
     *leading, last = _split_half_pi()
     value, lost = x, t.number(0.0)
     for part in leading:
@@ -211,7 +211,7 @@ done:
 
 
 def reduction() -> str:
-    """Emit ``reduced``: the quadrant (modulo 4) of a huge double, and what is left of it in [-pi/4, pi/4]."""
+    """Emit ``reduced``: the quadrant (modulo 4) of a huge double, and the remainder in [-pi/4, pi/4]."""
     words = ", ".join(f"i64 {word}" for word in (0, *two_over_pi(_WORDS)))
     return f"""
 @two_over_pi = internal constant [{_WORDS + 1} x i64] [{words}]
@@ -302,7 +302,7 @@ def two_over_pi(words: int) -> list[int]:
 
 
 def _arccot(n: int, bits: int) -> int:
-    """The angle whose cotangent is n, times 2^bits."""
+    """The arccotangent of n, times 2^bits."""
     term = (1 << bits) // n
     total, k = term, 1
     while term:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-#: What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading.
+#: Contents of the global table ``runtime`` of a kernel, in order: pointers filled in after loading.
 RUNTIME = (
     "array_type",
     "descr",
@@ -30,7 +30,7 @@ RUNTIME = (
     "send",
 )
 
-#: Those that are code of ours, the same for all kernels on the same vectors: see `support` of the lowering.
+#: Functions of our own code, shared by all kernels on the same vectors: see `support` of the lowering.
 SUPPORT = ("slow", "copy_in", "copy_out", "send")
 
 
@@ -55,7 +55,7 @@ class Text:
     #: The first row that a function computes.
     first: ClassVar[str] = "0"
 
-    #: What a function over rows takes beside its arguments.
+    #: Parameter of a function over rows in addition to its arguments.
     share: ClassVar[str] = ""
 
     scalar: str
@@ -68,7 +68,7 @@ class Text:
 
     @property
     def names(self) -> int:
-        """How many values have been named."""
+        """Number of named values."""
         return int(self.state["names"])
 
     @property
@@ -101,7 +101,7 @@ class Text:
 
     @cached_property
     def suffix(self) -> str:
-        """How intrinsics name the vector type: ``v8f64``."""
+        """Vector type in names of intrinsics: ``v8f64``."""
         return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
 
     @property
@@ -192,7 +192,7 @@ class Text:
         return self.emit(f"fneg {self.vector} {x}")
 
     def choose(self, mask: str, x: str, y: str) -> str:
-        """Emit: x where the mask holds, else y."""
+        """Emit: x where the mask is set, else y."""
         return self.emit(f"select {self.mask} {mask}, {self.vector} {x}, {self.vector} {y}")
 
     def bits(self, x: str) -> str:
@@ -205,7 +205,7 @@ class Text:
 
     @contextmanager
     def loop(self, name: str, count: object, *, step: int = 1) -> Iterator[str]:
-        """Emit a loop whose index, the value here, counts from 0 to below `count`, which is above 0."""
+        """Emit a loop with an index from 0 to below `count`, which must be positive."""
         before = self.block
         self.go_on(name)
         place = len(self.lines)
@@ -218,7 +218,7 @@ class Text:
 
     @contextmanager
     def counted(self, name: str, count: object, first: object = 0) -> Iterator[str]:
-        """Emit a loop whose index counts from `first` to below `count`, which may be no larger."""
+        """Emit a loop with an index from `first` to below `count`, possibly empty."""
         before = self.block
         self.go_on(f"{name}.test")
         place = len(self.lines)
@@ -233,7 +233,7 @@ class Text:
 
     @contextmanager
     def when(self, condition: str, name: str) -> Iterator[None]:
-        """Emit what is done only where a condition holds."""
+        """Emit a block that is executed if a condition holds."""
         self.do(f"br i1 {condition}, label %{name}, label %{name}.done")
         self.start(name)
         yield

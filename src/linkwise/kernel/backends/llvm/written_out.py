@@ -16,25 +16,25 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import ProgramLayout
 from linkwise.kernel.tape import Shape, Tape
 
-#: The array for what goes from part to part.
+#: Array of the values passed between parts.
 SPACE = "space"
 
 
 def space(tapes: Sequence[Tape]) -> int:
-    """How many elements go from part to part of the tapes of a program at most, on this machine."""
+    """Greatest number of elements passed between parts of a program's tapes on this machine."""
     plain = sum(tape.length for tape in tapes) > MANY
     return max(_plan(tape, has_fma=host().has_fma, plain=plain).space for tape in tapes)
 
 
 def _plan(tape: Tape, **options: bool) -> Plan:
-    """The plan of a tape, which is made once."""
+    """Plan of a tape, cached."""
     plans: dict[Any, Plan] = tape.__dict__.setdefault("plans", {})
     key = tuple(options.items())
     return plans[key] if key in plans else plans.setdefault(key, Plan(tape, **options))
 
 
 def written_out(tape: Tape, t: Text, layout: ProgramLayout, number: int) -> str:
-    """Emit phase `number`: its parts, each a function of the addresses of all arrays, and what calls them in turn.
+    """Emit phase `number`: its parts, each a function of the addresses of all arrays, and their calls.
 
     Elements that are zero whatever goes in are left as they are.
     """
@@ -65,7 +65,7 @@ class _BetweenArrays(_Writer):
         self.inputs, self.outputs = _Places(tape.inputs), _Places(tape.outputs)
 
     def write(self, number: int) -> None:
-        """Emit a part; the first one sets what is a number whatever goes in."""
+        """Emit a part; the first one also writes the constant outputs."""
         if number == 0:
             for k, slot in enumerate(self.tape.results):
                 if self.tape.constant(slot):

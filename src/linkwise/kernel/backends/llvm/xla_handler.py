@@ -20,7 +20,7 @@ from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape
 
-#: Where the fields of the frame, of a buffer and of the metadata stand, in bytes, on a 64-bit machine.
+#: Offsets of the fields of the frame, of a buffer and of the metadata, in bytes, on a 64-bit machine.
 OFFSETS = {
     "frame.extension": 8,
     "frame.stage": 32,
@@ -53,7 +53,7 @@ _ARM = (
     ("call void @llvm.aarch64.set.fpcr(i64 %kept)",),
 )
 
-#: What puts the processor's floating point into its usual mode, and back into that in which the handler was called.
+#: Code that sets the default floating-point mode, and restores that of the caller.
 ROUNDING = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 
 
@@ -110,7 +110,7 @@ def _store(t: Text, kind: str, value: str, base: str, k: int) -> None:
 
 
 def _rows(t: Text) -> str:
-    """Emit ``@rows``: how many rows a buffer has, whose last axes are the core."""
+    """Emit ``@rows``: the number of rows of a buffer whose last axes are the core."""
     t.begin()
     t.do("%product = alloca i64")
     t.do("store i64 1, ptr %product")
@@ -139,7 +139,7 @@ def _answer_version(t: Text, version: tuple[int, int]) -> None:
 def compiled(
     ufunc: Any, inputs: Sequence[Shape], outputs: Sequence[Shape], dtype: str, version: tuple[int, int]
 ) -> tuple[int, Code] | None:
-    """The address of the handler of a gufunc, and what must live as long; None for what has no inner loop."""
+    """Address of a gufunc's handler, and the objects that must outlive it; None if it has no inner loop."""
     memory = getattr(getattr(ufunc, "ufunc", ufunc), "__dict__", {}).get("linkwise")
     if memory is None:
         return None
@@ -148,6 +148,6 @@ def compiled(
     key = machine_key(f"xla handler {hashlib.sha256(text.encode()).hexdigest()}", dtype)
     code = load_made(key, lambda: llvm.compiled(llvm.module([text])))
     place = (ctypes.c_void_p * 2).from_address(code.address("place"))
-    place[0] = ctypes.addressof(memory.functions) + 8 * index  # (the loop itself is put there when it is first run)
+    place[0] = ctypes.addressof(memory.functions) + 8 * index  # (the loop itself is stored there on its first run)
     place[1] = memory.data[index]
     return code.address("call"), code

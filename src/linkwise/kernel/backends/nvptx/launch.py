@@ -50,7 +50,7 @@ class Launcher:
         self._launch(device, stream, dtype, count, [ctypes.c_int64(count), *parameters])
 
     def xla_handler(self, dtype: str, version: tuple[int, int]) -> tuple[int, Any]:
-        """The address of what XLA calls to compute rows of a tape, and what must live as long."""
+        """Address of the XLA handler that computes rows of a tape, and the objects that must outlive it."""
         assert isinstance(self.program, Tape)
         function = handler(self.rows, self.program, dtype, version)
         return ctypes.cast(function, ctypes.c_void_p).value or 0, function
@@ -66,7 +66,7 @@ class Launcher:
     def rollouts(
         self, device: Device, stream: int, clock: tuple[int, int, float, float], count: int, ports: Sequence[Sequence[int]]
     ) -> None:
-        """Integrate so many rollouts: steps, of how many one is recorded, start and length of a step (s); see `PORT`."""
+        """Integrate `count` rollouts: number of steps, recording interval, start and length of a step (s); see `PORT`."""
         steps, record, start, step = clock
         assert isinstance(self.program, RolloutProgram)
         table = table_of(self.program, (count, steps, 0, record, bits(start), bits(step), 0), step, ports)

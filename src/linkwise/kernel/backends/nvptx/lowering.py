@@ -1,4 +1,4 @@
-"""From a tape to PTX, the assembly language of NVIDIA's GPUs: one thread computes one configuration after the other.
+"""Lowering of tapes to PTX, the assembly language of NVIDIA's GPUs: each thread computes configurations in turn.
 
 The arithmetic is that of the processor's code with one lane, fused multiply-adds included, and nothing else is fused: PTX
 rounds each operation as the processor does. So a GPU gives the bits of a processor that has fused multiply-adds; but for
@@ -125,7 +125,7 @@ def assembly(program: Tape | RolloutProgram | IterationProgram, dtype: str = "fl
 
 
 def _far(t: ThreadText) -> list[str]:
-    """Emit ``@slow``, which corrects sine and cosine of arguments that are far from zero."""
+    """Emit ``@slow``, which corrects sine and cosine of large arguments."""
     parts = [reduction(), slow(t)]
     for k, name in enumerate(("sin", "cos")):
         wide = ThreadText("double")
@@ -142,7 +142,7 @@ _REGISTERS = {"block": "ctaid", "length": "ntid", "place": "tid", "blocks": "nct
 
 
 def _entry(program: Tape | RolloutProgram | IterationProgram) -> str:
-    """Emit ``kernel``, which the driver launches: which thread it is, and of how many."""
+    """Emit ``kernel``, which the driver launches, with the thread index and the number of threads."""
     if isinstance(program, Tape):
         count = len(program.inputs) + len(program.outputs)
         takes = "i64 %count" + "".join(f", ptr noalias %a{k}, i64 %s{k}" for k in range(count))
@@ -171,12 +171,12 @@ entry:
 """
 
 
-#: Words of what the loop of an iteration takes: addresses, sizes of dimensions, bytes from row to row.
+#: Numbers of words in the arguments of an iteration's loop: addresses, sizes of dimensions, strides in bytes.
 ITERATION_WORDS = {"args": 5, "dimensions": 4, "steps": 5}
 
 
 def architecture(capability: int) -> str:
-    """The name of what PTX is written for, where the GPU has this compute capability, times ten."""
+    """Name of the PTX target for a GPU of this compute capability, times ten."""
     return f"sm_{min(capability, USUAL)}"
 
 

@@ -18,13 +18,13 @@ from linkwise.errors import KernelError
 from linkwise.kernel.backends.llvm.xla_handler import EXECUTE, METADATA, OFFSETS
 from linkwise.kernel.tape import Shape, Tape
 
-#: Where the table of functions and the context stand in a frame, and functions in the table, in bytes.
+#: Offsets of the table of functions and the context in a frame, and of functions in the table, in bytes.
 API, CONTEXT, ERROR_CREATE, STREAM_GET = 16, 24, 48, 80
 
 #: Bytes of ``XLA_FFI_Error_Create_Args`` and ``XLA_FFI_Stream_Get_Args``; ``XLA_FFI_Error_Code_INTERNAL``.
 ERROR_SIZE, STREAM_SIZE, INTERNAL = 28, 32, 13
 
-#: Of such a function: it takes an address, and returns that of an error, or none.
+#: Type of such a function: it takes an address, and returns that of an error, or none.
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -77,7 +77,7 @@ def _number(address: int) -> int:
 
 
 def _buffer(buffer: int, core: Shape, size: int) -> tuple[int, int, int]:
-    """Where a buffer is, how many rows it has, and the bytes of one."""
+    """Address of a buffer, its number of rows, and the bytes of one."""
     address, step = _word(buffer + OFFSETS["buffer.data"]), size * prod(core)
     batch = _word(buffer + OFFSETS["buffer.rank"]) - len(core)
     sizes = (ctypes.c_int64 * batch).from_address(_word(buffer + OFFSETS["buffer.sizes"])) if batch else ()
