@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Motor, robots
-from linkwise.dynamics import base_parameters, operational_space_inertia
+from linkwise import Link, Mechanism, Motor, robots, symbols
+from linkwise.dynamics import Contacts, base_parameters, operational_space_inertia
 from linkwise.errors import ArgumentError, LinkwiseError, ModelError
 from linkwise.kinematics import manipulability
 from support.messages import unnamed
@@ -158,3 +158,21 @@ def test_every_error_is_one_of_ours() -> None:
     assert issubclass(ArgumentError, LinkwiseError)
     assert issubclass(ArgumentError, ValueError)
     assert issubclass(ModelError, LinkwiseError)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("linearize", ([0.0],)),
+        ("modes", ([0.0],)),
+        ("static_equilibrium", ([0.0],)),
+        ("operational_space_dynamics", ([0.0], [0.0])),
+        ("dynamic_manipulability", ([0.0],)),
+    ],
+)
+def test_what_needs_numbers_says_so_by_its_own_name(name: str, args: tuple[Any, ...]) -> None:
+    rod = Mechanism([Link(axis=(0, 1, 0), mass=symbols("m"), com=(0, 0, -1.0))])
+    with pytest.raises(ArgumentError, match=f"has symbols, 'm'; {name} needs numbers"):
+        getattr(rod, name)(*args)
+    with pytest.raises(ArgumentError, match="has symbols, 'm'; Contacts needs numbers"):
+        Contacts(rod, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import ConstantForce, Mechanism, robots
+from linkwise import ConstantForce, Mechanism, Motor, robots
 from support.exact_derivatives import along, by_motion, gradients, rates
 from support.random_mechanisms import VARIANTS, direct, random_mechanism, random_pose, random_state, relative, variant
 
@@ -115,9 +115,14 @@ def test_the_base_holds_what_its_links_receive(name: str) -> None:
 def test_the_wrench_on_a_floating_base_is_its_effort(name: str) -> None:
     mech = pulled(variant(name))
     state = random_state(mech, 5)
-    error = relative(direct(mech, "base_wrench", *state), direct(mech, "inverse_dynamics", *state)[:6])
+    wrench = direct(mech, "base_wrench", *state)
+    error = relative(wrench, direct(mech, "inverse_dynamics", *state)[:6])
     print(f"{error:.1e}")
     assert error < BOUND
+    dragged = mech.replace(motors=[*mech.motors, Motor(viscous=3.0, inertia=0.2, joint=mech.velocity_names[0])])
+    assert np.array_equal(direct(dragged, "base_wrench", *state), wrench)  # (what the motor does comes from the ground)
+    more = direct(dragged, "inverse_dynamics", *state)[0] - wrench[0] - 3.0 * state[1][0] - 0.2 * state[2][0]
+    assert abs(more) < BOUND * np.abs(wrench).max()
 
 
 @at_each

@@ -10,6 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import BallSpring, ConstantForce, EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
+from linkwise.dynamics.recursions import spring_efforts
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from support.random_mechanisms import COUPLED, FLOATING, SEVERAL, column_by_column, direct, random_state, relative, variant
@@ -175,15 +176,21 @@ def test_end_stops_of_ball_joints(tmp_path: Path) -> None:
         leg.replace(springs=[EndStop("thigh", restitution=0.5)])
 
 
-def test_where_the_points_of_a_line_coincide() -> None:
-    """A linear force is zero there, with its slope; a line that has a rest has no direction."""
+@pytest.mark.parametrize("law", [{"rest": 0.1}, {"damping": 2.0}, {"slack": 0.3}, {"force": 1.0}, {"inertia": 0.5}, {}])
+def test_where_the_points_of_a_line_coincide(law: dict[str, float]) -> None:
+    """A line without direction pulls nowhere; a stiffness with rest 0 has its slope there too, and a slack rope has none."""
     slide = Mechanism([Link(name="x", joint="prismatic", mass=1.0)], gravity=(0, 0, 0))
-    ends = [("base", (0, 0, 0)), ("x", (0, 0, 0))]
-    linear = slide.replace(springs=[LinearSpringDamper(ends, 5.0)])
-    assert linear.spring_torque([0.0], [0.0]).tolist() == [0.0]
-    assert linear.modes([0.0]).squares.tolist() == [5.0]
-    with np.errstate(invalid="ignore"):
-        assert np.isnan(slide.replace(springs=[LinearSpringDamper(ends, 5.0, rest=0.1)]).spring_torque([0.0], [0.0])).all()
+    mech = slide.replace(springs=[LinearSpringDamper([("base", (0, 0, 0)), ("x", (0, 0, 0))], 5.0, **law)])
+    for backend in ("llvm", "numpy"):
+        assert mech.kernel("spring_torque", backend=backend)([0.0], [3.0]).tolist() == [0.0]
+    assert spring_efforts(mech, np.array([0.0]), np.array([3.0])).tolist() == [0.0]
+    assert mech.inverse_dynamics([0.0], [3.0], [0.0]).tolist() == [0.0]
+    assert not mech.joint_wrenches([0.0], [3.0], [0.0]).any()
+    slope = mech.inverse_dynamics_derivatives([0.0], [0.0], [0.0])[0].item()
+    if "rest" in law or "force" in law:
+        assert abs(slope) > 1e16
+    else:
+        assert abs(slope - (0.0 if "slack" in law else 5.0)) < 1e-14
 
 
 def test_simulation_keeps_the_account_of_energy() -> None:

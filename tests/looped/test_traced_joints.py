@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,11 +13,13 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
+from linkwise.looped import kernel as sweeps
 from linkwise.model.joints import JOINTS, Joint
 from linkwise.model.joints.joint import joint
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import Array, cos_sin
 from linkwise.spatial.transform import transform, translation
+from linkwise.sweeps.drivers import LOOPED
 from linkwise.sweeps.joint_arithmetic import JointArithmetic
 from linkwise.sweeps.traced_joints import MOST_KINDS, traced_joints
 from support.random_mechanisms import random_state
@@ -154,3 +158,20 @@ def test_what_has_no_loop_says_why() -> None:
         with pytest.raises(ArgumentError, match=message):
             mech.kernel(name, tier="looped")
     assert many.kernel("forward_kinematics")(np.zeros(many.nq)).shape == (4, 4)
+
+
+def test_code_of_types_that_nobody_uses_any_more_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This package's own programs stay beside it; of others the last."""
+    assert 2 * len(sweeps.programs()) < sweeps.KEPT
+    mech = lw.Mechanism([lw.Link(joint=TiltingCam(0.2), mass=1.0)])
+    code = weakref.ref(mech.kernel("gravity_torque", tier="looped").code)
+    del mech
+    gc.collect()
+    assert code() is not None
+    monkeypatch.setattr(sweeps, "code_by_key", lambda *_: object())
+    steps = LOOPED["gravity_torque"]
+    for k in range(sweeps.KEPT):
+        sweeps.kept_code(steps, (("number", k),), True)
+    gc.collect()
+    assert code() is None
+    sweeps.kept_code.cache_clear()

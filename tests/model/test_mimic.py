@@ -60,6 +60,17 @@ def test_limits_are_those_of_all_that_share_a_coordinate() -> None:
     assert np.column_stack([still.q_min, still.q_max])[1].tolist() == [0.0, 0.04]
 
 
+def test_limits_that_meet_in_one_value_hold_it_whatever_rounding_does() -> None:
+    """0.07 * 3 is 0.21000000000000002: the follower's limit over its ratio lies next to the leader's."""
+    mech = gripper().replace_link("left", limits=(0.07, 0.07))
+    for ratio, shift, value in ((3.0, 0.0, 0.21), (3.0, 0.1, 0.31), (-7.0, 0.0, -0.49)):
+        still = mech.replace_link("right", mimic=Mimic("slide", ratio, shift), limits=(value, value))
+        assert 0.0 <= still.q_max[1] - still.q_min[1] <= 1e-16
+        assert abs(still.q_min[1] - 0.07) <= 1e-16
+    links = [Link(name="a"), Link(name="b", mimic=Mimic("a", 0.0, 0.1)), Link(name="c", mimic=Mimic("b", 3.0))]
+    assert Mechanism([*links[:2], links[2].replace(limits=(0.3, 0.3))]).n == 1
+
+
 @pytest.mark.parametrize("name", COUPLED)
 @pytest.mark.parametrize("algorithm", ["link_poses", "forward_kinematics", "center_of_mass", "kinetic_energy", "momentum"])
 def test_moves_as_the_free_mechanism_at_the_same_joints(name: str, algorithm: str) -> None:

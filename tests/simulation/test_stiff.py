@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.support.random_mechanisms import random_mechanism
 
-from linkwise import Link, Loop, Mechanism, Motor, Spring, simulate
+from linkwise import EndStop, Link, Loop, Mechanism, Motor, Spring, simulate
 from linkwise.robots import five_bar
 
 
@@ -67,6 +67,19 @@ def test_a_batch_is_a_loop_and_numpy_agrees() -> None:
         assert np.array_equal(simulate(chain(), start, t=(0.3, 5e-3), method="ros2").q, both.q[k])
     other = simulate(chain(), starts, t=(0.3, 5e-3), method="ros2", backend="numpy")
     assert np.abs(other.q - both.q).max() < 1e-11  # rounding, through equations whose numbers differ by 1e6
+
+
+@pytest.mark.filterwarnings("ignore:simulate. the energy error")
+@pytest.mark.parametrize(("stiffness", "damping"), [(1e6, 0.0), (1e6, 1e5), (1e8, 0.0)])
+def test_a_hard_stop_that_is_hit_within_a_step_throws_nothing_back(stiffness: float, damping: float) -> None:
+    """Steps of 2 ms are 0.5 to 5 periods of the stop: what is lost depends on them, but nothing comes back faster."""
+    body = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.1, 0.1, 0.1), "axis": (0, 1, 0)}
+    stop = EndStop("rod", stiffness, damping, limits=(-0.5, 0.5))
+    rod = Mechanism([Link(name="rod", **body)], springs=[stop])
+    motion = simulate(rod, [0.0], [4.0], t=(1.0, 2e-3), method="ros2")
+    print(np.abs(motion.q).max(), np.abs(motion.qd).max())
+    assert np.abs(motion.q).max() < 0.505  # of 4 rad/s a step of 2 ms leads 0.008 rad beyond, unbraked
+    assert np.abs(motion.qd).max() < 1.1 * 4.0  # (43910 rad/s where the stop acts in the second stage alone)
 
 
 def stiff_five_bar(stiffness: float) -> tuple[Mechanism, np.ndarray]:

@@ -130,7 +130,9 @@ class DrakeTwin:
                 ends = [self._turning(names.get(body.index()), q) for body in (joint.parent_body(), joint.child_body())]
                 spread[first : first + 3] = turns[0].T @ (ends[1] - ends[0])
                 continue
-            k = mech.link_index(names[joint.child_body().index()])
+            child, parent = (names.get(body.index()) for body in (joint.child_body(), joint.parent_body()))
+            carried = parent is not None and mech.links[mech.link_index(parent)].parent == child  # (its parent, here)
+            k = mech.link_index(parent if carried else child)
             start = mech.nv - mech.n + mech.coordinates[k]
             spread[first : first + size, start : start + size] = mech.followers[k].ratio * np.eye(size)
             values = np.atleast_1d(mech.joint_coordinates(k, q))

@@ -11,8 +11,7 @@ from linkwise.kernel.backends.llvm import loaders
 from linkwise.trajectory import JointPath, MotionLimits, OptimalMotion, compiled_path, path_through, time_optimal
 from linkwise.trajectory.retimed import PathPieces, Pieces
 
-RNG = np.random.default_rng(5)
-POINTS = RNG.uniform(-1.5, 1.5, (5, 3))
+POINTS = np.random.default_rng(5).uniform(-1.5, 1.5, (5, 3))
 RATES = MotionLimits(qd_max=[1.0, 1.5, 2.0], qdd_max=[4.0, 3.0, 5.0])
 
 
@@ -97,7 +96,7 @@ def test_agrees_with_toppra() -> None:
 
 
 def test_a_batch_equals_a_loop() -> None:
-    points = RNG.uniform(-1.5, 1.5, (2, 17, 5, 3))
+    points = np.random.default_rng(5).uniform(-1.5, 1.5, (2, 17, 5, 3))
     many = time_optimal(points, limits=RATES, intervals=40, refinements=1)
     assert many.batch == (2, 17)
     for place in ((0, 0), (1, 16)):
@@ -257,7 +256,7 @@ def test_path_derivatives_and_nodes() -> None:
 
 @pytest.mark.parametrize(("n", "kind"), [(1, "cubic"), (7, "quintic"), (9, "cubic")])
 def test_one_compiled_call_equals_interval_by_interval(monkeypatch: pytest.MonkeyPatch, n: int, kind: str) -> None:
-    path = path_through(RNG.uniform(-2.0, 2.0, (18, 6, n)), kind=kind)
+    path = path_through(np.random.default_rng(n).uniform(-2.0, 2.0, (18, 6, n)), kind=kind)
     options = {"limits": MotionLimits(qd_max=2.0, qdd_max=10.0), "rests": [2.0], "sd0": 0.05, "intervals": 100}
     one = time_optimal(path, **options)
     assert isinstance(one.profile.pieces, PathPieces) == loaders.usable()
@@ -268,15 +267,19 @@ def test_one_compiled_call_equals_interval_by_interval(monkeypatch: pytest.Monke
     errors = [float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(one.at(t), other.profile(t), strict=True)]
     errors.append(float(np.abs(one.durations / other.durations - 1.0).max()))
     print(errors)
-    # coefficients of an interval of a hundredth are differences there: rounding grows by 1e2 for q', 1e4 for q'', on 1e-15
-    assert max(errors[:2] + errors[3:]) < 1e-11
-    assert errors[2] < 1e-10
+    # coefficients of an interval of a hundredth are differences there: rounding grows by 1e2 for q', 1e4 for q'', on 1e-15;
+    # a joint alone turns where q' = 0, so its acceleration is a quotient of small numbers (seen in 12 draws: 1e-11, 1.2e-10)
+    grows = 10.0 if n == 1 else 1.0
+    assert max(errors[:2] + errors[3:]) < 1e-11 * grows
+    assert errors[2] < 1e-10 * grows
     backward = one.profile(t[::-1])
     assert all(np.array_equal(a, b[:, ::-1]) for a, b in zip(one.at(t), backward, strict=True))
 
 
 def test_compiled_limits_hold_at_any_instant(arm: lw.Mechanism) -> None:
-    move = time_optimal(RNG.uniform(-1.5, 1.5, (5, 2)), arm, MotionLimits(qd_max=[1.0, 1.5], qdd_max=[4.0, 3.0]))
+    move = time_optimal(
+        np.random.default_rng(5).uniform(-1.5, 1.5, (5, 2)), arm, MotionLimits(qd_max=[1.0, 1.5], qdd_max=[4.0, 3.0])
+    )
     assert isinstance(move.profile.pieces, PathPieces) == loaders.usable()
     _, qd, qdd = move.at(dense(move))
     excess = max(float((np.abs(part) / limit).max()) for part, limit in ((qd, [1.0, 1.5]), (qdd, [4.0, 3.0]))) - 1.0
@@ -290,7 +293,9 @@ def test_compiled_efforts_hold_at_any_instant_and_equal_interval_by_interval(
 ) -> None:
     arm = lw.robots.panda()
     tau_max = np.array([87.0] * 4 + [12.0] * 3)
-    points = 0.5 * (arm.q_min + arm.q_max) + RNG.uniform(-size, size, (18, 4, 7)) * (arm.q_max - arm.q_min)
+    points = 0.5 * (arm.q_min + arm.q_max) + np.random.default_rng(5).uniform(-size, size, (18, 4, 7)) * (
+        arm.q_max - arm.q_min
+    )
     limits = MotionLimits(qd_max=2.0, qdd_max=20.0, tau_max=tau_max)
     many = time_optimal(points, arm, limits, intervals=intervals)
     assert isinstance(many.profile.pieces, PathPieces) == loaders.usable()
@@ -427,9 +432,9 @@ def test_friction_of_joints_that_stand_and_that_leave_a_rest(monkeypatch: pytest
 
 def test_effort_terms_are_those_of_inverse_dynamics() -> None:
     arm = lw.robots.puma560()
-    q, dq, ddq = RNG.uniform(-1.0, 1.0, (3, 20, 6))
+    q, dq, ddq = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 20, 6))
     a, b, c = arm.kernel("path_dynamics")(q, dq, ddq)
-    u, speed = RNG.uniform(-1.0, 1.0, (2, 20))
+    u, speed = np.random.default_rng(5).uniform(-1.0, 1.0, (2, 20))
     free = arm.without_friction()
     tau = free.inverse_dynamics(q, dq * speed[:, None], dq * u[:, None] + ddq * speed[:, None] ** 2)
     assert np.abs(a * u[:, None] + b * speed[:, None] ** 2 + c - tau).max() < 1e-12 * np.abs(tau).max()

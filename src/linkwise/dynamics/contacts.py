@@ -152,7 +152,7 @@ class Contacts:
     Raises
     ------
     ArgumentError
-        For two contacts of one name, or a link that there is not.
+        For symbols, two contacts of one name, or a link that there is not.
     ModelError
         Where a joint moves no inertia, or where loops cannot be closed.
 
@@ -170,6 +170,7 @@ class Contacts:
     contacts: Sequence[Contact]
 
     def __init__(self, tree: Tree, contacts: Iterable[Contact]) -> None:
+        tree.require_numbers("Contacts")
         object.__setattr__(self, "tree", tree)
         object.__setattr__(self, "contacts", tuple(contacts))
         for contact in self.contacts:

@@ -336,9 +336,11 @@ def base_wrench(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (6,) that the base receives from the ground, at its origin, in its axes.
 
     All links, the payload and carried rotors are held by it, those on the base too, against constant forces on links. With a
-    floating base these are the first six efforts of `inverse_dynamics`; a fixed one is a floating one that is held (R.
-    Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 9.5). Of a motion that keeps loops closed it is the same:
-    their forces act between links, and those on the base are part of what the ground carries.
+    floating base these are the first six efforts of `inverse_dynamics`, but for what motors of the base's own velocities and
+    springs take of those: they stand on the ground, and what they do to the base is part of what it receives. A fixed base
+    is a floating one that is held (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 9.5). Of a motion that
+    keeps loops closed it is the same: their forces act between links, and those on the base are part of what the ground
+    carries.
 
     Examples
     --------

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.recursions import line_slope
+from linkwise.dynamics.recursions import line_length, line_slope
 from linkwise.kinematics.configuration import time_derivative
 from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, blank, root
+from linkwise.spatial.scalar import Array, blank
 
 
 def length_inertia_matrix(tree: Tree, q: Array) -> Array:
@@ -67,7 +67,7 @@ def line_pull(tree: Tree, element: ForceElement, q: Array, qd: Array, qdd: Array
     if any_nonzero(element.length_inertia):
         rate = time_derivative(tree, lambda x: line_slope(tree, element, x)[1], q, qd)
         tension = tension + element.length_inertia * (slope @ qdd + rate @ qd)
-    return lambda gap: tension * gap / root(gap @ gap)
+    return lambda gap: tension * gap / line_length(gap)
 
 
 def _slopes(tree: Tree, q: Array) -> tuple[Array, Array]:

@@ -84,8 +84,8 @@ def linearize(
     Raises
     ------
     ArgumentError
-        For arrays of other shapes; with loops, where the state opens them, where they are singular, or where these
-        coordinates cannot drive.
+        For arrays of other shapes and for symbols; with loops, where the state opens them, where they are singular, or where
+        these coordinates cannot drive.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def linearize(
     [[0.0, 1.0], [-9.81, 0.0]]
     """
     refuse_driven(tree, driven, "linearize")
+    nq, nv = _sizes(tree, "linearize")
     if tree.loops:
         return _closed_linearization(tree, q, qd, tau, external, driven)
-    nq, nv = _sizes(tree)
     still = np.zeros(nv, np.float32)  # (float32 leaves the others their type)
     moving = still if qd is None else qd
     if not arrays.is_traced() and arrays.of("linearize", (q, moving, tau)) is None:
@@ -150,7 +150,8 @@ def _state_matrices(module: Any, turning: Any, by_q: Any, by_qd: Any, by_tau: An
 
 
 @arrays.constant_in_graphs
-def _sizes(tree: Tree) -> tuple[int, int]:
+def _sizes(tree: Tree, name: str) -> tuple[int, int]:
+    tree.require_numbers(name)
     return tree.nq, tree.nv
 
 
@@ -238,7 +239,7 @@ def modes(
     Raises
     ------
     ArgumentError
-        With loops, where they are open or singular, or the driven coordinates do not hold the configuration.
+        For symbols; with loops, where they are open or singular, or the driven coordinates do not hold the configuration.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def modes(
     [9.81]
     """
     refuse_driven(tree, driven, "modes")
-    nq, nv = _sizes(tree)
+    nq, nv = _sizes(tree, "modes")
     speeds = np.zeros((2, nv), np.float32)  # (float32 leaves q its type)
     derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
     if not tree.loops and (arrays.is_traced() or arrays.of("modes", [q]) is not None):

@@ -157,6 +157,7 @@ def operational_space_dynamics(
     array([[0., 0., 0.],
            [0., 0., 0.]])
     """
+    tree.require_numbers("operational_space_dynamics")
     rows, options = list(rows_of(mask)), {"link": link, "frame": frame}
     if tree.loops:
         return _closed_dynamics(tree, q, qd, rows, options)
@@ -246,6 +247,7 @@ def dynamic_manipulability(
     >>> [float(dynamic_manipulability(arm, [0.0, 1.5], "tool", plane, m).round(3)) for m in ("volume", "asada")]
     [2.251, 0.249]
     """
+    tree.require_numbers("dynamic_manipulability")
     rows = list(rows_of(mask))
     if measure == "asada":
 

@@ -159,9 +159,17 @@ def line_slope(tree: Tree, element: ForceElement, q: Array) -> tuple[Any, Array]
         slope[at.v] = element.stiffness * turn
         return 0.5 * element.stiffness * (turn @ turn), slope
     seen = [loop_seen(tree, line, q) for line in element.segments]
-    lengths = [root(gap @ gap) for gap, _, _ in seen]
+    lengths = [line_length(gap) for gap, _, _ in seen]
     slope = sum((gap @ rates[:3] / length for (gap, _, rates), length in zip(seen, lengths, strict=True)), blank(tree.nv))
     return sum(lengths, element.fixed_length), np.asarray(slope)
+
+
+def line_length(gap: Array) -> Any:
+    """The length of a line, m: 1e-18 m, not 0, where its ends coincide, so that its direction gap / length is zero there.
+
+    Lengths from 1e-10 m on are the same to the last bit. A force that jumps there has slopes of its size / 1e-18 m.
+    """
+    return root(gap @ gap + 1e-36)
 
 
 def joint_friction(motor: Motor, speed: Any) -> Any:

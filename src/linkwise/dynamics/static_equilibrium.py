@@ -163,7 +163,7 @@ def static_equilibrium(
     Raises
     ------
     ArgumentError
-        Where something floats that nothing holds, or loops cannot be closed near q0.
+        For symbols; where something floats that nothing holds, or loops cannot be closed near q0.
 
     Examples
     --------
@@ -173,6 +173,7 @@ def static_equilibrium(
     >>> rest.q.round(6).tolist(), bool(rest.success), bool(rest.stable)
     ([-1.570796, 0.0], True, True)
     """
+    tree.require_numbers("static_equilibrium")
     at = vectors("static_equilibrium: q0", q0, tree.nq)
     tolerance = positive("static_equilibrium: tol", tol)
     held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)

@@ -1,5 +1,4 @@
 """The equations of motion in symbols: `Mechanism.equations`."""
 
 from linkwise.equations.closed_form.harmonic import HarmonicForm as HarmonicForm
-from linkwise.equations.closed_form.harmonic import HarmonicSum as HarmonicSum
 from linkwise.equations.equations_of_motion import Equations as Equations

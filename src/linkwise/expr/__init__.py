@@ -8,6 +8,5 @@ from linkwise.expr.count import operation_count as operation_count
 from linkwise.expr.derivative import derivative as derivative
 from linkwise.expr.evaluate import evaluate as evaluate
 from linkwise.expr.node import Expr as Expr
-from linkwise.expr.node import Scalar as Scalar
 from linkwise.expr.node import symbol as symbol
 from linkwise.expr.ordering import schedule as schedule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -61,7 +61,11 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool, trac
     return kept_code(LOOPED[name], variants, single, traced)
 
 
-@cache
+#: How many programs stay, those that were asked for last: all of this package's, and those of some types from outside.
+KEPT = 256
+
+
+@lru_cache(KEPT)
 def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
     """As `code_of` for a declaration; steps from outside the package, whose text is not in the key, are always recorded.
 

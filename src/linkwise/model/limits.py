@@ -12,6 +12,9 @@ from linkwise.model.mimic import Follower
 from linkwise.model.validation import Checker
 from linkwise.spatial.scalar import FloatArray
 
+#: By how much limits may miss each other, relative: a few products and sums of a follower's ratio and offset.
+ROUNDING = 1e-14
+
 
 def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> tuple[FloatArray, FloatArray]:
     """Position limits (n,) of the coordinates within those of every joint, mimic joints included."""
@@ -21,7 +24,8 @@ def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -
             if limits is not None and joint.ratio:
                 low, high = sorted((limit - joint.shift) / joint.ratio for limit in limits)
                 least[k], greatest[k] = max(least[k], low), min(greatest[k], high)
-    return least, greatest
+    crossed = (least > greatest) & np.isclose(least, greatest, rtol=ROUNDING, atol=0.0)
+    return np.where(crossed, greatest, least), np.where(crossed, least, greatest)
 
 
 def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, name: str) -> FloatArray:
@@ -44,18 +48,18 @@ def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> I
     """Yield problems of joints whose limits leave no range for their coordinate or the one that they follow."""
     least, greatest = position_limits(links, joints, n)
     for link, joint in zip(links, joints, strict=True):
-        if (
-            link.mimic is not None
-            and link.limits
-            and not joint.ratio
-            and not link.limits[0] <= joint.shift <= link.limits[1]
-        ):
+        if link.mimic is not None and link.limits and not joint.ratio and not _holds(link.limits, joint.shift):
             expected = f"limits around {joint.shift:g}, where the joint stays"
             yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
     for link, joint in zip(links, joints, strict=True):
         if link.mimic is not None and joint.coordinate >= 0 and least[joint.coordinate] > greatest[joint.coordinate]:
             expected = f"limits that leave a range to the coordinate of {link.mimic.joint!r}, which it follows"
             yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
+
+
+def _holds(limits: tuple[float, float], value: float) -> bool:
+    slack = ROUNDING * abs(value)
+    return limits[0] - slack <= value <= limits[1] + slack
 
 
 def check_limits(check: Checker, links: Sequence[Link], joints: Sequence[Follower]) -> None:

@@ -251,8 +251,9 @@ class LinearSpringDamper(_SpringDamper):
 
     The translational spring-damper-actuator of E. J. Haug, *Computer Aided Kinematics and Dynamics of Mechanical Systems*
     (1989), section 6.2. Through more than two points it is a path whose length is that of all its parts (a spatial tendon).
-    Where two neighbouring points coincide the line has no direction, and its effort is NaN; but a line between two points
-    with stiffness alone and rest 0, which pulls with k times the vector from one to the other, has an effort everywhere.
+    Where two neighbouring points coincide the line has no direction, and this part of it pulls nowhere. Stiffness with rest
+    0 pulls with k times the vector from one point to the other, so its slope is right there too; of what jumps there (a
+    rest, a force) the slope is of the order of the force / 1e-18 m, and dampers have none.
 
     Parameters
     ----------
@@ -407,6 +408,10 @@ class EndStop(ForceElement):
         above, below = self._beyond(length)
         depth, over = above - below, above + below
         return self.stiffness * depth + (self.damping * over * rate if self.dissipates else 0.0)
+
+    def depth(self, length: Any) -> Any:
+        """How far a length is beyond the limits, not negative."""
+        return sum(self._beyond(length))
 
     def energy(self, length: Any) -> Any:
         """Stored energy, J."""

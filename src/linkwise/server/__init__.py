@@ -10,9 +10,6 @@ from linkwise.server.audit import AuditRecord as AuditRecord
 from linkwise.server.audit import read_audit as read_audit
 from linkwise.server.authentication import add_user as add_user
 from linkwise.server.authentication import new_user as new_user
-from linkwise.server.authentication import read_users as read_users
-from linkwise.server.scheduler import Counts as Counts
-from linkwise.server.scheduler import Spread as Spread
 from linkwise.server.scheduler import Timing as Timing
 from linkwise.server.scheduler import run as run
 from linkwise.server.server import Server as Server

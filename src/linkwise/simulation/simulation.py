@@ -93,7 +93,7 @@ def simulate(
     method : str
         "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded), "euler"
         (order 1) and "ros2" (order 2, implicit in springs, dampers and friction that does not jump, L-stable: stiff ones
-        need no shorter steps, but the hit of a hard end stop does) have fixed steps, one from instant to
+        need no shorter steps, but what comes back from a hard end stop does) have fixed steps, one from instant to
         instant. "rk23", "rk45", "dop853", "radau", "bdf" and "lsoda" are SciPy's adaptive ones, one rollout after the other;
         across the jump of Coulomb friction at rest they take ever shorter steps, so give them ``friction="stiction"``, or
         integrate with fixed steps.

@@ -5,7 +5,6 @@ from linkwise.trajectory.cartesian import cartesian as cartesian
 from linkwise.trajectory.cartesian import cartesian_through as cartesian_through
 from linkwise.trajectory.jerk_limited import OnlineTrajectory as OnlineTrajectory
 from linkwise.trajectory.jerk_limited import jerk_limited as jerk_limited
-from linkwise.trajectory.least_clearance import LeastClearance as LeastClearance
 from linkwise.trajectory.motion import Event as Event
 from linkwise.trajectory.motion_limits import MotionLimits as MotionLimits
 from linkwise.trajectory.path import JointPath as JointPath

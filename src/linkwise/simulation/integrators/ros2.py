@@ -11,11 +11,12 @@ from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.recursions import friction
 from linkwise.kinematics.configuration import configuration_rate, derivative_by_vector
 from linkwise.kinematics.loop_constraints import closure, closure_jacobian
+from linkwise.model.spring import EndStop
 from linkwise.model.tree import Tree
 from linkwise.simulation.integrators.declaration import Phase, Stage, integrator
 from linkwise.simulation.plant import Plant
 from linkwise.spatial.linear import factor
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array, blank, greatest, sign
 
 #: Steps to closed loops with the factors of the time step: enough to leave nothing to `project_to_loops`, whose projection
 #: would strain springs of 1e8 N m/rad and more.
@@ -42,6 +43,7 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     stiffness, damping, mass = with_springs(
         tree, begin.q, begin.qd, (blank(tree.nv, tree.nv), slope, mass_matrix(tree, begin.q))
     )
+    stiffness = stiffness + stops_ahead(tree, begin, step)
     qdd = plant.accelerations(*now, tau)
     before = now.qd - begin.qd  # h k_1 in the second stage, 0 in the first
     velocity = now.qd - 2.0 * (second * begin.qd + GAMMA * before)
@@ -55,6 +57,26 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     following = Phase(begin.q + step * q_rate, begin.qd + step * qd_rate)
     reached = Phase(total.q + weight * q_rate, total.qd + weight * qd_rate)
     return following, _closed(tree, system, reached, second) if system and plant.projects else reached, qdd
+
+
+def stops_ahead(tree: Tree, begin: Phase, step: Any) -> Array:
+    """The stiffness (nv, nv) of end stops that the velocity reaches within the step, beside those that are touched.
+
+    Without it a stop that is hit within a step acts in the second stage alone, explicitly, and a stiff one kicks back harder
+    than it was hit.
+    """
+    stiffness, q, qd = blank(tree.nv, tree.nv), begin.q[tree.nq - tree.n :], begin.qd[tree.nv - tree.n :]
+    for term in tree.force_terms:
+        if isinstance(term.element, EndStop) and not term.element.impulsive:
+            length = sum((ratio * q[k] for k, ratio in term.ratios), term.shift)
+            rate = sum(ratio * qd[k] for k, ratio in term.ratios)
+            touches = [sign(depth) for depth in map(term.element.depth, (length, length + step * rate))]
+            row = blank(tree.nv)
+            for k, ratio in term.ratios:
+                row[tree.nv - tree.n + k] = ratio
+            ahead = greatest(0.0, touches[1] - touches[0]) * term.element.stiffness
+            stiffness = stiffness + ahead * row[:, None] * row
+    return stiffness
 
 
 def _closed(tree: Tree, system: ClosedSystem, state: Phase, share: Any) -> Phase:

@@ -218,6 +218,9 @@ TEXTS = {
     "<site site='w'/><site site='s'/></spatial></tendon></mujoco>",
     # ── springs and weights ──
     "weights that are borne": arm('<option gravity="1 2 -9"/>', '<body gravcomp="1"><geom size="1"/></body>', upper=' gravcomp="0.7"'),
+    "weights that are borne, of which an actuator bears one": arm(
+        world=f'<body gravcomp="1"><joint actuatorgravcomp="true"/>{BOX}<body gravcomp="2">{BALL}</body></body>', upper=' gravcomp="0.7"'
+    ),
     "a balloon": f'<mujoco><worldbody><body gravcomp="3"><freejoint/>{BOX}</body></worldbody></mujoco>',
     "nothing is borne without springs and dampers": arm(
         '<option><flag spring="disable" damper="disable"/></option>', upper=' gravcomp="1"', elbow=' springdamper="0.1 1"'
@@ -231,6 +234,8 @@ TEXTS = {
         world=f'<body><joint type="ball" springdamper="0.2 1"/>{BOX}</body>',
         shoulder=' type="ball" stiffness="7" damping="0.3" armature="0.2"', elbow=' springdamper="0.1 1"',
     ),
+    "time constants beside two hinges on one axis": arm(shoulder=' springdamper="0.2 0.7"',
+        world=f'<body><joint springdamper="0.1 1"/><joint/>{BOX}</body>').replace("shoulder", "up"),
     "springs with slack": arm(world='<site name="w" pos="0 0 0.1"/>', lower_geom=BALL + '<site name="s" pos="0.3 0 0"/>').replace(
         "</mujoco>", '<tendon><fixed stiffness="5" springlength="-0.1 0.2" damping="0.1"><joint joint="elbow" coef="2"/>'
         '<joint joint="shoulder" coef="-1"/></fixed><fixed stiffness="3" springlength="-1 0.1"><joint joint="elbow" coef="3"/>'

@@ -63,6 +63,51 @@ def test_moves_as_in_drake(crane: Path) -> None:
         assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of three bodies
 
 
+BACKWARDS = """
+<sdf version="1.9">
+  <model name="hoist">
+    <link name="floor"><pose>0.3 0 0.2 0.4 0 0</pose></link>
+    <link name="cart"><pose>0.1 0.2 0.3 0.1 0 0</pose>
+      <inertial><pose>0.1 0 0.05 0 0 0</pose><mass>2</mass>
+        <inertia><ixx>0.1</ixx><iyy>0.2</iyy><izz>0.15</izz></inertia></inertial>
+    </link>
+    <link name="arm"><pose>0.1 0.2 0.5 0 0.3 0</pose>
+      <inertial><pose>0 0 0.2 0 0 0</pose><mass>1</mass>
+        <inertia><ixx>0.02</ixx><iyy>0.02</iyy><izz>0.01</izz></inertia></inertial>
+    </link>
+    <link name="lamp"><pose>0.4 0.2 0.5 0 0 0</pose>
+      <inertial><pose>0.1 0 0 0 0 0</pose><mass>1</mass>
+        <inertia><ixx>0.02</ixx><iyy>0.02</iyy><izz>0.01</izz></inertia></inertial>
+    </link>
+    <joint name="ground" type="fixed"><parent>world</parent><child>floor</child></joint>
+    <joint name="hangs" type="revolute"><parent>arm</parent><child>lamp</child><axis><xyz>1 2 0</xyz></axis></joint>
+    <joint name="turns" type="revolute"><parent>arm</parent><child>cart</child><pose>0 0.1 0.2 0.5 0 0</pose>
+      <axis><xyz>0 1 0.3</xyz><limit><lower>-1</lower><upper>2</upper></limit>
+        <dynamics><damping>0.5</damping></dynamics></axis>
+    </joint>
+    <joint name="slides" type="prismatic"><parent>cart</parent><child>floor</child><pose>0 0.3 0 0 0 1</pose>
+      <axis><xyz>1 0 0.2</xyz><dynamics><spring_stiffness>7</spring_stiffness></dynamics></axis>
+    </joint>
+  </model>
+</sdf>
+"""
+
+
+def test_joints_whose_child_stands_on_the_ground_carry_their_parent(tmp_path: Path) -> None:
+    """As Drake has it: no loop, no floating body, the coordinates and their limits, damper and spring those of the file."""
+    (tmp_path / "hoist.sdf").write_text(BACKWARDS)
+    mechanism = files.read(tmp_path / "hoist.sdf").mechanism
+    assert (mechanism.names, mechanism.loops, mechanism.floating) == (("hangs", "turns", "slides"), (), False)
+    assert (mechanism.q_min[1], mechanism.q_max[1]) == (-1.0, 2.0)
+    assert mechanism.spring_torque([0, 0, 0.2], [0, 0, 0]).tolist() == [0.0, 0.0, 7 * 0.2]
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, drake_plant
+
+    twin = DrakeTwin(mechanism.replace(springs=()), drake_plant(tmp_path / "hoist.sdf", []))
+    for what, difference in twin.residuals(1):
+        assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of four bodies
+
+
 def test_what_the_elements_say(crane: Path) -> None:
     mechanism = files.read(crane).mechanism
     arm = mechanism.links[mechanism.link_index("arm")]

@@ -351,12 +351,27 @@ def test_a_four_bar() -> None:
 
 
 def test_what_cannot_close_a_loop_carries() -> None:
-    """A slide from a free link to one that is held: the link floats, and what holds the other closes the loop."""
+    """Two links that a slide joins, on two hinges to the ground: the slide carries, and a hinge closes the loop."""
+    parts = link("a") + link("b", "0 0 1 0 0 0") + link("c", "1 0 0 0 0 0") + HELD + joint("a", "b", name="ab")
+    mech = built(model(parts + joint("a", "c", name="ac") + joint("b", "c", "prismatic", name="bc")))
+    assert [(part.name, part.joint) for part in mech.links] == [("a", "fixed"), ("b", "revolute"), ("c", "prismatic")]
+    assert [(loop.kind, loop.name) for loop in mech.loops] == [("hinge", "ac")]
+
+
+def test_joints_that_cannot_carry_their_parent_leave_it_free() -> None:
+    """A universal joint has no inverse here: its parent floats, what holds its child closes the loop; a ball joint has."""
+    axes = "<axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2>"
     held = '<joint name="hold" type="fixed"><parent>world</parent><child>b</child></joint>'
-    mech = built(model(link("a", "0 0 1 0 0 0") + link("b") + joint("a", "b", "prismatic") + held))
-    assert [(part.name, part.joint) for part in mech.links] == [("a", "floating"), ("b", "prismatic")]
+    mech = built(model(link("a", "0 0 1 0 0 0") + link("b") + joint("a", "b", "universal", axes) + held))
+    assert [(part.name, part.joint) for part in mech.links] == [("a", "floating"), ("b", "universal")]
     (loop,) = mech.loops
     assert (loop.kind, loop.first, loop.second, loop.name) == ("full", "base", "b", "hold")
+    reading = parsed(model(link("a", "0 0 1 0 0 0") + link("b") + joint("a", "b", "ball") + held))
+    assert any("it carries 'a', its parent" in remark.message for remark in reading.remarks)
+    ball = reading.description.mechanism
+    assert [(part.name, part.joint) for part in ball.links] == [("a", "ball"), ("b", "fixed")]
+    turn = [0.5**0.5, 0.5**0.5, 0.0, 0.0]  # of a about the point of b, by 90 degrees about x
+    assert ball.forward_kinematics(turn, link="a")[:3, 3] == pytest.approx([0, -1, 0], abs=1e-15)
 
 
 def test_what_a_loop_would_lose_carries_though_it_is_farther_from_the_base() -> None:

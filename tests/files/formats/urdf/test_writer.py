@@ -376,3 +376,18 @@ def test_our_own_link_between_is_not_remarked(tmp_path: Path) -> None:
     (tmp_path / "a.urdf").write_text(text.replace("link1_fixed", "weld"))  # as another tool may have named it
     told = [remark.message for remark in remarks(tmp_path / "a.urdf")]
     assert told == ["link 'link1_axis' moves, but has no mass and no inertia"]
+
+
+def test_the_only_floating_joint_is_read_back_as_the_floating_base(tmp_path: Path) -> None:
+    """By the same numbers, under the names of a base; a link that it stands on would be lost, and is named."""
+    body = {"mass": 1.0, "com": (0.1, 0.2, 0.0), "inertia": (0.3, 0.2, 0.3)}
+    box = Link(name="box", joint="floating", **body)
+    craft = Mechanism([box, Link(name="arm", **body)], gravity=DOWN)
+    other = again(craft)
+    assert (other.floating, other.coordinate_names[0], craft.coordinate_names[0]) == (True, "base_x", "box_x")
+    state = random_state(craft, 3)
+    assert relative(direct(other, "inverse_dynamics", *state), direct(craft, "inverse_dynamics", *state)) < BOUND
+    beside = Mechanism([Link(name="table", joint="fixed", **body), box.replace(parent="table")], gravity=DOWN)
+    with pytest.raises(FileError, match="it is read as the world in which the base floats"):
+        save(beside, tmp_path / "box.urdf")
+    assert again(Mechanism([*beside.links, Link(name="lamp", parent="table")], gravity=DOWN)).link_names[0] == "table"

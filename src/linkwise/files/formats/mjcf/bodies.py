@@ -26,7 +26,7 @@ from linkwise.spatial.scalar import FloatArray
 TYPES = ("free", "ball", "slide", "hinge")
 
 #: Attributes of a free joint other than its motion.
-_PASSIVE = ("armature", "damping", "frictionloss", "stiffness")
+_PASSIVE = ("armature", "damping", "frictionloss", "springdamper", "stiffness")
 
 #: Directions of the slides of a free joint, and that of its ball joint.
 _AXES = (*np.eye(3), np.array([0.0, 0.0, 1.0]))
@@ -52,6 +52,8 @@ class MjcfJoint:
         Stiffness (N m/rad or N/m) and rest (rad or m; of a ball joint a quaternion) of a linear spring.
     springref : float
         The coordinate (rad or m) from which springs of tendons count.
+    parts : list of MjcfJoint
+        The joints in the place of one free joint, itself among them; empty where it is no such part.
     """
 
     attributes: Attributes
@@ -62,6 +64,7 @@ class MjcfJoint:
     fields: dict[str, Any]
     spring: tuple[float, Any] | None = None
     springref: float = 0.0
+    parts: list[MjcfJoint] = field(default_factory=list, repr=False)
 
     @property
     def time_constant(self) -> tuple[float, float] | None:
@@ -115,20 +118,21 @@ def read_free(said: Attributes, settings: Settings, pose: FloatArray, *, bare: b
         if parts := [f"{key} {said.text(key)}" for key in _PASSIVE if any(said.numbers(key, 1, 3) or ())]:
             said.remark(f"left out, for MuJoCo adds it to all six freedoms: {', '.join(parts)}")
         return None, []
-    if _by_time_constant(said):
-        said.remark("springdamper is left out, for a free joint has none here")
     if not (spring or (motor and any(motor.coulomb))):
         return motor, []
     said.remark(
         "its friction or spring is along the axes of the world, so it is read as three prismatic joints and a ball joint;"
         " bare_free_joints=True leaves that out"
     )
-    name, rest = said.text("name"), [*pose[:3, 3].tolist(), tuple(rotation_quaternion(pose[:3, :3]).tolist())]
-    joints = []
+    name, timed = said.text("name"), said.text("springdamper")
+    shared = {} if timed is None else {"springdamper": timed}
+    rest = [*pose[:3, 3].tolist(), tuple(rotation_quaternion(pose[:3, :3]).tolist())]
+    joints: list[MjcfJoint] = []
     for kind, ending, axis, zero in zip(("slide",) * 3 + ("ball",), ("_x", "_y", "_z", ""), _AXES, rest, strict=True):
-        element = Element(said.element.tag, {"name": f"{name}{ending}"} if name else {}, said.element.line)
+        named = {"name": f"{name}{ending}"} if name else {}
+        part = Attributes(Element(said.element.tag, named | shared, said.element.line), said.log)
         own = spring and (spring[0], zero)
-        joints.append(MjcfJoint(Attributes(element, said.log), kind, np.zeros(3), axis, 0.0, {"motor": motor}, own))
+        joints.append(MjcfJoint(part, kind, np.zeros(3), axis, 0.0, {"motor": motor}, own, parts=joints))
     return motor, joints
 
 
@@ -164,9 +168,11 @@ def _passive(said: Attributes, settings: Settings) -> float:
 
 
 def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
-    """Stiffness and rest of a linear spring; one of another law is remarked on."""
+    """Stiffness and rest of a linear spring, 0 where a time constant says it; one of another law is remarked on."""
+    if _by_time_constant(said):
+        return 0.0, _springref(said, settings)
     stiffness = said.numbers("stiffness", 1, 3) or [0.0]
-    if not any(stiffness) or {"spring", "passive"} & settings.disabled or _by_time_constant(said):
+    if not any(stiffness) or {"spring", "passive"} & settings.disabled:
         return None
     if said.number("springyield"):
         said.remark(f"springyield = {said.text('springyield')} is left out, for a spring here does not yield")

@@ -71,6 +71,7 @@ class Links:
         self.names, self.follows, self.stays, self.physical, self.floats = names, follows, stays, physical, floats
         self.gravity = np.array(gravity)
         self.moving: set[int] = set()
+        self.bearing: dict[int, list[str]] = {}
         self.joints: dict[int, MjcfJoint] = {}
         self.model_links: list[Link] = []
         self.between: set[int] = set()
@@ -87,7 +88,12 @@ class Links:
         if body.moves or body.parent in self.moving:
             self.moving.add(k)
             borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
-            if borne.any():
+            joints = [said for said in (body.free_joint, *(joint.attributes for joint in body.joints)) if said is not None]
+            bearing = [said.item for said in joints if said.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
+            self.bearing[k] = bearing
+            if borne.any() and bearing:
+                body.attributes.remark(f"gravcomp is left out, for by actuatorgravcomp of {bearing[-1]} it is an actuator's")
+            elif borne.any():
                 self.springs.append(ConstantForce(name, borne, body.inertia.com))
         if body.free_joint is not None and not body.joints and not self.floats:
             joint_name = self.names.joint(body.free_joint.text("name"), name)
@@ -137,7 +143,7 @@ class Links:
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
             self.joints[at] = joint
-            if joint.spring is not None:
+            if joint.spring is not None and joint.time_constant is None:
                 stiffness, rest_length = joint.spring
                 called = values["joint_name"] or name
                 is_ball = joint.kind == "ball"

@@ -28,6 +28,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.potential import BallSpring
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
+from linkwise.spatial.scalar import FloatArray
 
 READ = ("compiler", "option", "default", "worldbody", "tendon", "equality", "actuator")
 
@@ -101,6 +102,16 @@ def _pulls(said: Attributes) -> bool:
     if said.element.tag != "fixed" and any(part.tag != "site" for part in said.element.children):
         return False
     return _acts(said, ("stiffness", "damping", "armature"))
+
+
+def _mobility(mass: FloatArray) -> FloatArray:
+    """The diagonal (nv,) of the inverse of a mass matrix; infinite for velocities that move no inertia."""
+    diagonal = np.diag(mass)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(scale[:, None] * mass * scale)
+    empty, shares = values <= 1e-13, np.square(vectors)  # (the diagonal is 1: rounding of some units, times the size)
+    mobility = scale**2 * (shares[:, ~empty] / values[~empty]).sum(axis=1)
+    return np.where(shares[:, empty].sum(axis=1) > 1e-9, np.inf, mobility)
 
 
 def _acts(said: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
@@ -192,7 +203,7 @@ class _Reader:
             self._actuator(element, equalities)
         floats = equalities.floats
         physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
-        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
+        links = Links(names, follows, stays, self._borne(), physical=physical, floats=floats)
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -357,14 +368,9 @@ class _Reader:
                 self.log.report(self.root, str(problem))
         return mechanism and with_tool_at_a_tip(mechanism)
 
-    def _borne(self, bodies: BodyTree) -> Sequence[float]:
-        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or an actuator has them."""
+    def _borne(self) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off."""
         off = self.settings.disabled
-        for body in bodies.elements:
-            for joint in body.joints:
-                if joint.attributes.flag("actuatorgravcomp"):
-                    joint.attributes.remark("actuatorgravcomp: what gravcomp says is left out, for it is an actuator's")
-                    return (0.0, 0.0, 0.0)
         return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
 
     def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
@@ -388,19 +394,23 @@ class _Reader:
         places = {k: free.coordinates[k] for k in links.joints if k not in balls}
         for k, place in places.items():
             q[free.nq - free.n + place] = links.joints[k].ref
-        mobility = np.diag(np.linalg.inv(np.asarray(mass_matrix(free, q), dtype=float)))
+        mobility = _mobility(np.asarray(mass_matrix(free, q), dtype=float))
+        speeds = {k: [*range(free.nv)[balls[k]]] if k in balls else [first + places[k]] for k in timed}
         springs, motors = [*mechanism.springs], [*mechanism.motors]
         for k, (joint, (constant, ratio)) in timed.items():
-            name = mechanism.links[k].coordinate_name
-            at = balls[k] if k in balls else slice(first + places[k], first + places[k] + 1)
-            inertia = 1.0 / float(mobility[at].mean())
+            name, (_, rest) = mechanism.links[k].coordinate_name, joint.spring or (0.0, 0.0)
+            felt = [at for other in timed if other == k or timed[other][0] in joint.parts for at in speeds[other]]
+            inertia = 1.0 / float(mobility[felt].mean())
+            if not inertia:
+                joint.attributes.remark("springdamper is left out, for the joint moves no inertia of its own")
+                continue
             stiffness = 0.0 if {"spring", "passive"} & off else inertia / max(TINY, (constant * ratio) ** 2)
             damping = 0.0 if {"damper", "passive"} & off else 2.0 * inertia / max(TINY, constant)
             if k in balls:
-                springs.append(BallSpring(name, stiffness))
+                springs.append(BallSpring(name, stiffness, rest))
                 motors += [Motor(viscous=damping, joint=f"{name}{ending}") for ending, _ in ROTATION_COLUMNS["qd"]]
             else:
-                springs.append(Spring(name, stiffness, joint.springref, damping))
+                springs.append(Spring(name, stiffness, rest, damping))
         return mechanism.replace(springs=springs, motors=motors)
 
     def _shapes(self, bodies: BodyTree, names: LinkNames, kept: Sequence[int], floats: bool) -> list[Shape]:

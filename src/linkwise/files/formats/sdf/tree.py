@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,11 @@ class SdfJoint:
     start: FloatArray | None = None
     fields: dict[str, Any] = field(default_factory=dict)
     springs: list[Spring] = field(default_factory=list)
+
+    def reversed(self) -> SdfJoint:
+        """The joint that carries its parent: about the opposite axis, by the same coordinate; of a ball the inverse turn."""
+        fields = {key: -np.asarray(value) if key == "axis" else value for key, value in self.fields.items()}
+        return replace(self, parent=self.child, child=self.parent, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,10 @@ class SdfLink:
     body: dict[str, Any]
 
 
+#: The joints that can carry their parent.
+REVERSIBLE = ("revolute", "prismatic", "screw", "ball", "fixed")
+
+
 def _lost_as_loop(joint: SdfJoint) -> int:
     """0 for a joint that cannot close a loop, 1 for one with a spring or motor, which would be lost, 2 for others."""
     return 0 if joint.kind not in CLOSURES else 1 if joint.springs or "motor" in joint.fields else 2
@@ -145,46 +154,64 @@ class JointTree:
         for joint in within:
             values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
         self._leaving: dict[str, list[tuple[int, int, SdfJoint]]] = {}
+        self._entering: dict[str, list[tuple[int, SdfJoint]]] = {}
         self._all = [joint for joint in joints if joint not in within]
         best: dict[str, int] = {}
         for joint in self._all:
             best[joint.child] = min(_lost_as_loop(joint), best.get(joint.child, 2))
         for k, joint in enumerate(self._all):
             self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
+            self._entering.setdefault(joint.child, []).append((k, joint))
         carried = {joint.child for joint in self._all}
         standing = [name for name in links if self._stands(name)]
         loose = [name for name in links if name not in carried]
-        for starts in (standing, [*standing, *loose]):  # (from the ground; at once if the rest closes no loop)
+        # (from the ground, backwards too; at once if the rest closes no loop)
+        for starts, backwards in ((standing, True), (standing, False), ([*standing, *loose], False)):
             self.root_of: dict[str, str] = {WORLD: WORLD}
-            self._chosen: set[int] = set()
+            self._chosen: dict[int, SdfJoint] = {}
             self.roots: list[str] = []
-            self._grow(WORLD, starts)
+            self._grow(WORLD, starts, backwards=backwards)
             self._grow(None, loose)
             for name in links:  # (a ring that nothing carries hangs on its first link)
                 self._grow(None, [name])
             if all(joint.kind in CLOSURES for k, joint in enumerate(self._all) if k not in self._chosen):
                 break
-        self.joints = [joint for k, joint in enumerate(self._all) if k in self._chosen]
+        self.joints = [self._chosen[k] for k in sorted(self._chosen)]
         self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
+        for joint in (joint for joint in self.joints if joint not in self._all):
+            stays = "is of that link as seen from the other" if joint.kind == "ball" else "is the same"
+            said = f"it carries {joint.child!r}, its parent, for its child {joint.parent!r} is held by the ground"
+            values.remark(joint.element, f"joint {joint.name!r}: {said}; its coordinate {stays}")
 
     def _stands(self, name: str) -> bool:
         return name in self.links and self.links[name].scope.static
 
-    def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
-        """Reach the links that hang on roots; of two joints to one link, take the one that would lose most as a loop."""
+    def _grow(self, ground: str | None, starts: Iterable[str], *, backwards: bool = False) -> None:
+        """Reach the links that hang on roots; of two joints to one link, take the one that would lose most as a loop.
+
+        Backwards, a joint carries its parent where nothing else reaches that.
+        """
         fresh = [name for name in starts if name not in self.root_of]
         self.roots += fresh
         self.root_of |= {name: name for name in fresh}
-        heap = [edge for name in [*([ground] if ground else []), *fresh] for edge in self._leaving.get(name, ())]
-        heapq.heapify(heap)
+        heap: list[tuple[bool, int, int, SdfJoint]] = []
+
+        def reach(name: str) -> None:
+            for loss, k, joint in self._leaving.get(name, ()):
+                heapq.heappush(heap, (False, loss, k, joint))
+            for k, joint in self._entering.get(name, ()) if backwards else ():
+                if joint.kind in REVERSIBLE:
+                    heapq.heappush(heap, (True, 0, k, joint.reversed()))
+
+        for name in [*([ground] if ground else []), *fresh]:
+            reach(name)
         while heap:
-            _, k, joint = heapq.heappop(heap)
+            _, _, k, joint = heapq.heappop(heap)
             if joint.child in self.root_of:
                 continue
-            self._chosen.add(k)
+            self._chosen[k] = joint
             self.root_of[joint.child] = self.root_of[joint.parent]
-            for edge in self._leaving.get(joint.child, ()):
-                heapq.heappush(heap, edge)
+            reach(joint.child)
 
     @property
     def free(self) -> list[str]:

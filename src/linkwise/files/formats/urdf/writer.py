@@ -311,6 +311,10 @@ def losses(description: Description) -> Losses:
     """
     mechanism = with_written_kinds(description.mechanism)
     lost = [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_losses(link)]
+    root = -1 if mechanism.floating else _root(mechanism)
+    carried = [link.joint for link, parent in zip(mechanism.links, mechanism.parents, strict=True) if parent == root >= 0]
+    if carried == ["floating"] and np.array_equal(mechanism.base, np.eye(4)):
+        lost.append(f"link {mechanism.links[root].name!r} (it is read as the world in which the base floats)")
     if not np.array_equal(mechanism.gravity, GRAVITY):
         shown, usual = (", ".join(map(number, values)) for values in (mechanism.gravity, GRAVITY))
         lost.append(f"its gravity ({shown}) (a URDF says none; it is read with ({usual}))")
