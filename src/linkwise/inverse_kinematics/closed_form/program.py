@@ -269,14 +269,14 @@ class ClosedFormProgram:
         """
         n = self.tree.n
         low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
-        wanted, skewed = self._asked(pose.reshape(4, 4))
+        wanted, skewed = self._required_pose(pose.reshape(4, 4))
         start = np.array([clamped(q, a, b) for q, a, b in zip(q0, low, high, strict=True)], dtype=object)
-        for place in self._held():
+        for place in self._fixed_coordinates():
             start[place] = q0[place]
         free = self._turns(start)
         branches, determined = self._found(wanted, start, free)
         placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in branches]
-        misses = [self._missed(q, wanted) for q, _ in placed]
+        misses = [self._pose_errors(q, wanted) for q, _ in placed]
         reach = [select(tol - distance, select(tol - turn, 1.0, 0.0), 0.0) for distance, turn in misses]
         good = [select(beyond - tol, 0.0, reached) for (_, beyond), reached in zip(placed, reach, strict=True)]
         turns = [self._turns(q) for q, _ in placed]
@@ -306,7 +306,7 @@ class ClosedFormProgram:
         setting, free = Setting(self.chain), values_at(self.chain)
         never = set[int]()
         for values in setting.random():
-            for k in self.family.held:
+            for k in self.family.fixed_joints:
                 free[k] = values[k]
             with conditions() as collected:
                 self.family.solve(setting.reached(values).astype(object), free)
@@ -324,7 +324,7 @@ class ClosedFormProgram:
         """
         worse = [distance + turn for distance, turn in misses]
         rows = ROWS[self.family.asks]
-        spare = len(self.chain) - len(self.family.held) < rows.stop - rows.start
+        spare = len(self.chain) - len(self.family.fixed_joints) < rows.stop - rows.start
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
             missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (outside the limits only: not missing)
@@ -381,11 +381,11 @@ class ClosedFormProgram:
             q[place] = start[place] + away * (1.0 / float(chain.ratios[k]))
         return q
 
-    def _held(self) -> list[int]:
+    def _fixed_coordinates(self) -> list[int]:
         """Coordinates whose values are inputs."""
-        return [self.chain.coordinates[k] for k in self.family.held]
+        return [self.chain.coordinates[k] for k in self.family.fixed_joints]
 
-    def _asked(self, pose: Array) -> tuple[Array, Any]:
+    def _required_pose(self, pose: Array) -> tuple[Array, Any]:
         """The pose (4, 4), its irrelevant part set to zero, and its deviation from a rigid transform."""
         if self.family.asks == "position":
             return transform(None, pose[:3, 3]), far(pose[:3, 3])
@@ -394,7 +394,7 @@ class ClosedFormProgram:
             pose[:3, 3] = 0.0
         return straightened(pose)
 
-    def _missed(self, q: Array, wanted: Array) -> tuple[Any, Any]:
+    def _pose_errors(self, q: Array, wanted: Array) -> tuple[Any, Any]:
         """Position and orientation error of coordinates (n,), by forward kinematics."""
         distance, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
         return 0.0 if self.family.asks == "orientation" else distance, 0.0 if self.family.asks == "position" else turn
@@ -414,13 +414,13 @@ class ClosedFormProgram:
         """Coordinates (n,) of a branch, brought within the limits, and their excess where that is impossible."""
         chain, q = self.chain, self._coordinates(branch, start, free)
         if self.family.refine:
-            columns = [place for place in chain.coordinates if place not in self._held()]
+            columns = [place for place in chain.coordinates if place not in self._fixed_coordinates()]
             q = refined(self.tree, self.link, wanted, q, columns, chain.size, self.family.asks)
         most: Any = 0.0
         for k, place in enumerate(chain.coordinates):
-            if k in self.family.held:
-                held = abs(q[place] - clamped(q[place], low[place], high[place])) - tol
-                most = select(held, FAR, most)
+            if k in self.family.fixed_joints:
+                excess = abs(q[place] - clamped(q[place], low[place], high[place])) - tol
+                most = select(excess, FAR, most)
                 continue
             period = 0.0 if chain.translates[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
             q[place], beyond = into_limits(q[place], low[place], high[place], period, tol)

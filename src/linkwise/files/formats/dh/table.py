@@ -271,7 +271,7 @@ class Rows:
         if len(self.problems) > known:
             return None
         name = str(cells.get("name") or f"link{k + 1}")
-        link, wrong = attempt(f"link {name!r}", lambda: self._made(values, kind, convention, name))
+        link, wrong = attempt(f"link {name!r}", lambda: self._build_link(values, kind, convention, name))
         self.problems += [FileProblem(line.number, str(problem)) for problem in wrong]
         return link
 
@@ -329,8 +329,8 @@ class Rows:
         if unit in ("deg", "rad") and column.name not in LIMITS:
             most = TURN if unit == "rad" else math.degrees(TURN)
             if abs(value) > most:
-                said = f"{column.name} [{column.unit.replace('rad', 'deg')}]"
-                hint = f"write {said} in the header" if column.unit else "say angles='deg'"
+                heading = f"{column.name} [{column.unit.replace('rad', 'deg')}]"
+                hint = f"write {heading} in the header" if column.unit else "say angles='deg'"
                 hint = f"; if these are degrees, {hint}" if unit == "rad" else ""
                 self._report(line, f"{column.name} is {value:g} {unit}, more than a turn{hint}")
                 return 0.0
@@ -353,7 +353,7 @@ class Rows:
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _made(self, values: Mapping[str, Any], kind: str, convention: str, name: str) -> Link:
+    def _build_link(self, values: Mapping[str, Any], kind: str, convention: str, name: str) -> Link:
         def get(key: str) -> Any:
             return values.get(key, 0.0)
 
@@ -495,14 +495,14 @@ def undecided(text: str) -> FileProblem:
     known = choices(DIALECTS)
     cells = map(_name_and_unit, lines[0].cells) if lines and is_header(lines[0]) else ()
     if any(name in HEADER and unit for name, unit in cells):
-        said = "this is a header of the dialect 'linkwise': name that one"
+        message = "this is a header of the dialect 'linkwise': name that one"
         why = "".join(f" ({problem.message})" for problem in header_columns(lines[0])[1][:1])
-        return FileProblem(lines[0].number, said + why)
+        return FileProblem(lines[0].number, message + why)
     row = next((line for line in lines if not is_header(line)), None)
     if row is None:
         return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
-    said = "; ".join(meanings(row.cells[:40]))
-    return FileProblem(row.number, f"the dialect of this table is not stated; expected {known}. This row would mean: {said}")
+    text = "; ".join(meanings(row.cells[:40]))
+    return FileProblem(row.number, f"the dialect of this table is not stated; expected {known}. This row would mean: {text}")
 
 
 def said_dialect(text: str) -> str | None:

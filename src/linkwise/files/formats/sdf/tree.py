@@ -140,7 +140,9 @@ class JointTree:
     def __init__(self, values: Values, links: Mapping[str, SdfLink], joints: Iterable[SdfJoint]) -> None:
         self.values, self.links = values, links
         within = [
-            joint for joint in joints if self._stands(joint.child) and (joint.parent == WORLD or self._stands(joint.parent))
+            joint
+            for joint in joints
+            if self._is_grounded(joint.child) and (joint.parent == WORLD or self._is_grounded(joint.parent))
         ]
         for joint in within:
             values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
@@ -152,7 +154,7 @@ class JointTree:
         for k, joint in enumerate(self._all):
             self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
         carried = {joint.child for joint in self._all}
-        standing = [name for name in links if self._stands(name)]
+        standing = [name for name in links if self._is_grounded(name)]
         loose = [name for name in links if name not in carried]
         for starts in (standing, [*standing, *loose]):  # (from the ground; at once if the rest closes no loop)
             self.root_of: dict[str, str] = {WORLD: WORLD}
@@ -167,7 +169,7 @@ class JointTree:
         self.joints = [joint for k, joint in enumerate(self._all) if k in self._chosen]
         self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
 
-    def _stands(self, name: str) -> bool:
+    def _is_grounded(self, name: str) -> bool:
         return name in self.links and self.links[name].scope.static
 
     def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
@@ -189,7 +191,7 @@ class JointTree:
     @property
     def free(self) -> list[str]:
         """Return the roots that are not fixed to the ground."""
-        return [name for name in self.roots if not self._stands(name)]
+        return [name for name in self.roots if not self._is_grounded(name)]
 
     @property
     def one_floats(self) -> bool:
@@ -201,7 +203,7 @@ class JointTree:
     def _ground(self, name: str) -> str:
         """The free root that carries a link, or the world."""
         root = self.root_of[name]
-        return WORLD if root == WORLD or self._stands(root) else root
+        return WORLD if root == WORLD or self._is_grounded(root) else root
 
     def drop_still(self) -> None:
         """Drop links fixed to the ground, which a floating mechanism cannot have."""
@@ -222,8 +224,8 @@ class JointTree:
         kept = {name for name in self.links if self.root_of[name] == root}
         others = [name for name in self.links if name not in kept]
         if others:
-            said = f"left out, for they do not hang on {root!r}: {some(others, MOST, listed)}"
-            self.values.remark(self.links[others[0]].element, said)
+            message = f"left out, for they do not hang on {root!r}: {some(others, MOST, listed)}"
+            self.values.remark(self.links[others[0]].element, message)
         self._keep(kept)
 
     def _keep(self, kept: set[str]) -> None:
