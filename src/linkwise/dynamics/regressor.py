@@ -48,11 +48,9 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         if body < 0:
             continue
         turn, arm = t[:3, :3], t[:3, 3]
-        forces = _forces(
-            *(_relative_motion(turn, arm, motion) for motion in (moved[body].velocity, moved[body].acceleration))
-        )
+        forces = _forces(*(_relative(turn, arm, motion) for motion in (moved[body].velocity, moved[body].acceleration)))
         for speed, screw in screws[body]:
-            result[speed, len(LINK) * k : len(LINK) * (k + 1)] = _relative_motion(turn, arm, screw) @ forces
+            result[speed, len(LINK) * k : len(LINK) * (k + 1)] = _relative(turn, arm, screw) @ forces
     for k, drive in enumerate(tree.drives):
         result[:, first + len(MOTOR) * k : first + len(MOTOR) * (k + 1)] = _motor(tree, drive, qd, qdd)
     for rotor in bodies.rotors:
@@ -201,7 +199,7 @@ def regressor_in_steps(sweeps: Sweeps) -> None:
         pose = link.pose
         axes = link.body["axes"]
         turn, arm = axes @ pose[:3, :3], axes @ pose[:3, 3]
-        velocity, falling = (_relative_motion(turn, arm, link.body[name]) for name in ("velocity", "falling"))
+        velocity, falling = (_relative(turn, arm, link.body[name]) for name in ("velocity", "falling"))
         forces = _forces(velocity, falling)
         return [np.concatenate([_passed(turn, arm, force) for force in forces.T])]
 
@@ -239,7 +237,7 @@ def _motor_columns(drive: Row) -> None:
     drive.write("Y", [columns], "v drive4")
 
 
-def _relative_motion(turn: Array, arm: Array, motion: Array) -> Array:
+def _relative(turn: Array, arm: Array, motion: Array) -> Array:
     """A motion (6,) of a body, in the world's axes, as a frame on it sees it in its own."""
     return np.concatenate([turn.T @ (motion[:3] + cross(motion[3:], arm)), turn.T @ motion[3:]])
 

@@ -191,11 +191,9 @@ def read_archive(
         Where the file cannot be read, is of something else, or lacks one of those needed.
     """
     held = read(path, {"linkwise": TEXT, **wanted}, max_bytes)
-    title = str(held.pop("linkwise", ""))
-    if title != f"{subject} {VERSION}":
-        raise refused(
-            path, f"this is {f'a {title!r}' if title else 'an .npz file'}, not the '{subject} {VERSION}' of a chain"
-        )
+    kind = str(held.pop("linkwise", ""))
+    if kind != f"{subject} {VERSION}":
+        raise refused(path, f"this is {f'a {kind!r}' if kind else 'an .npz file'}, not the '{subject} {VERSION}' of a chain")
     require(path, held, needed)
     return held
 

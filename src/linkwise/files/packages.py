@@ -208,10 +208,8 @@ def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, 
         if os.path.isfile(path):
             real = path.resolve()
             if not any(real.is_relative_to(allowed.resolve()) for allowed in (folder, *permitted)):
-                message = (
-                    f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
-                )
-                raise refused(description_path, message)
+                text = f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
+                raise refused(description_path, text)
             return real
     raise _not_found(repr(uri), description_path, [path for _, path in places])
 

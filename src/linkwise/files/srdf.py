@@ -212,9 +212,7 @@ class _Reader:
             "virtual_joint": ("name", "type", "parent_frame", "child_link"),
         }
         tables = {tag: tuple(self._table(element, tag, keys[tag]) for element in self.robot.all(tag)) for tag in keys}
-        passive = [
-            self._resolve_name(element, "name", "passive_joint", self.joints) for element in self.robot.all("passive_joint")
-        ]
+        passive = [self._named(element, "name", "passive_joint", self.joints) for element in self.robot.all("passive_joint")]
         groups = {name: self._group(name) for name in self.elements}
         states = dict(self._states(groups))
         pairs = tuple(
@@ -243,7 +241,7 @@ class _Reader:
         hint = self.notes.suggestion(name[:60], known, MEANT) or f"; there are {some(list(known), MOST, members)}"
         self.notes.drop(element, f"{item} is {name!r}, which is not there{hint}")
 
-    def _resolve_name(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
+    def _named(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
         """A name of a joint or link of the mechanism; None after a report, or for a virtual joint."""
         name = self.notes.word(item, element, key)
         if name is not None and name not in known and name not in self.virtual:
@@ -261,11 +259,11 @@ class _Reader:
         self._open.append(name)
         inside: set[int] = set()
         for tag, known in (("joint", self.joints), ("link", self.links)):
-            names = [self._resolve_name(part, "name", item, known) for part in element.all(tag)]
+            names = [self._named(part, "name", item, known) for part in element.all(tag)]
             inside |= {known[part] for part in names if part is not None}
         chains = []
         for part in element.all("chain"):
-            ends = [self._resolve_name(part, key, item, self.links) for key in ("base_link", "tip_link")]
+            ends = [self._named(part, key, item, self.links) for key in ("base_link", "tip_link")]
             if None not in ends:
                 base, tip = (set(self._path(self.links[str(end)])) for end in ends)
                 inside |= base ^ tip
@@ -312,7 +310,7 @@ class _Reader:
 
     def _value(self, element: Element, item: str) -> tuple[str, tuple[float, ...]] | None:
         """The values of a joint in the order of its coordinates here; None after a report, or where it has none."""
-        joint = self._resolve_name(element, "name", item, self.joints)
+        joint = self._named(element, "name", item, self.joints)
         text = self.notes.word(item, element, "value")
         of_base = joint is None and self.mechanism.floating and self.virtual.get(element.get("name")) == "floating"
         if text is None or (joint is None and not of_base):

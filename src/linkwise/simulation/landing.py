@@ -159,7 +159,7 @@ class GroundRollout(ModalRollout):
             room = self._contact_margin(forces, mode)
             if room > 0.0:
                 return room
-            moved, scale = self._residual_motion(mode, forces, tau, q, qd)
+            moved, scale = self._error(mode, forces, tau, q, qd)
             return NONE * scale - moved
 
         def gap(_t: float, q: FloatArray, _qd: FloatArray, name: str) -> float:
@@ -187,7 +187,7 @@ class GroundRollout(ModalRollout):
                 events.append(("slip", name, event(partial(margin, name=name))))
         return [*events, ("give", None, event(holding))] if mode.shared else events
 
-    def _residual_motion(
+    def _error(
         self, mode: Stance, forces: FloatArray, tau: FloatArray, q: FloatArray, qd: FloatArray
     ) -> tuple[float, float]:
         """Greatest acceleration that should be zero under some forces (k,), and the acceleration scale without forces."""

@@ -202,7 +202,7 @@ def simulate(
     task = checked_task(mech, q0, qd0, torque, external, t, **options)
     if task.fixed:
         recorded = _stepped(task)
-        occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, zero_order_hold=task.zero_order_hold)
+        occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, hold=task.zero_order_hold)
     else:
         kind = GroundRollout if task.ground else HybridRollout if task.hybrid else adaptive.AdaptiveRollout
         recorded, rollouts = adaptive.integrate(task, kind)

@@ -137,7 +137,7 @@ def grouped(
     loads: dict[int, Array] = {}
     for k in reversed(range(len(bodies.bodies))):
         body, gathered = bodies.bodies[k], here[k]
-        kept, where, remaining = _reduce_conditions(conditions[k].rows, gathered, blocks.get(k), point)
+        kept, where, remaining = _reduce(conditions[k].rows, gathered, blocks.get(k), point)
         result.append(kept)
         leading += where
         others.append(remaining)
@@ -161,9 +161,7 @@ def grouped(
     return rows[np.argsort(taken)], np.sort(taken)
 
 
-def _reduce_conditions(
-    conditions: Array, gathered: Array, block: Block | None, point: Point
-) -> tuple[Array, list[int], Array]:
+def _reduce(conditions: Array, gathered: Array, block: Block | None, point: Point) -> tuple[Array, list[int], Array]:
     """Reduce the conditions by the columns of a body's own link; return the columns used and the remaining conditions."""
     if block is None or conditions.dtype == object or block.matrix.dtype != object:
         return reduced(conditions @ gathered, block.reduction_order if block else [], point)

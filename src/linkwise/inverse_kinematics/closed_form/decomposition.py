@@ -208,7 +208,7 @@ def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     """Decompose a chain with one joint fixed: the chain in the order of solution, and the family for the value.
 
     The value is handed to `Family.solve` in the place of that joint among what is taken where nothing determines a joint;
-    every branch then has it (`Family.fixed_joints` says which joint of the chain it is). None where no way is found.
+    every branch then has it (`Family.fixed` says which joint of the chain it is). None where no way is found.
 
     Parameters
     ----------
@@ -237,9 +237,7 @@ def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
             if family is not None:
                 name = _renumbered(family.name) if joint == 0 else family.name
                 near = None if family.near is None else _insert_joint(family.near, chain, joint)
-                return chain, replace(
-                    family, name=name, solve=_solve_others(chain, joint, family), fixed_joints=(joint,), near=near
-                )
+                return chain, replace(family, name=name, solve=_others(chain, joint, family), fixed=(joint,), near=near)
     return take_apart(chain, joint, asks)
 
 
@@ -256,7 +254,7 @@ def joints_to_fix(chain: AxisChain, asks: str = "pose") -> tuple[int, ...]:
     return tuple(k for k in range(len(chain)) if fixed_joint(chain, k, asks) is not None)
 
 
-def _solve_others(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Sequence[Any]], list[Branch]]:
+def _others(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Sequence[Any]], list[Branch]]:
     """Solve six joints for the pose that the first or the last joint of seven leaves."""
     axis = axes_of(chain)[joint]
 

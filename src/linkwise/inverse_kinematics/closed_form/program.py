@@ -306,7 +306,7 @@ class ClosedFormProgram:
         setting, free = Setting(self.chain), values_at(self.chain)
         never = set[int]()
         for values in setting.random():
-            for k in self.family.fixed_joints:
+            for k in self.family.fixed:
                 free[k] = values[k]
             with conditions() as collected:
                 self.family.solve(setting.reached(values).astype(object), free)
@@ -324,7 +324,7 @@ class ClosedFormProgram:
         """
         worse = [distance + turn for distance, turn in misses]
         rows = ROWS[self.family.asks]
-        spare = len(self.chain) - len(self.family.fixed_joints) < rows.stop - rows.start
+        spare = len(self.chain) - len(self.family.fixed) < rows.stop - rows.start
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
             missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (outside the limits only: not missing)
@@ -383,7 +383,7 @@ class ClosedFormProgram:
 
     def _fixed_coordinates(self) -> list[int]:
         """Coordinates whose values are inputs."""
-        return [self.chain.coordinates[k] for k in self.family.fixed_joints]
+        return [self.chain.coordinates[k] for k in self.family.fixed]
 
     def _required_pose(self, pose: Array) -> tuple[Array, Any]:
         """The pose (4, 4), its irrelevant part set to zero, and its deviation from a rigid transform."""
@@ -418,7 +418,7 @@ class ClosedFormProgram:
             q = refined(self.tree, self.link, wanted, q, columns, chain.size, self.family.asks)
         most: Any = 0.0
         for k, place in enumerate(chain.coordinates):
-            if k in self.family.fixed_joints:
+            if k in self.family.fixed:
                 excess = abs(q[place] - clamped(q[place], low[place], high[place])) - tol
                 most = select(excess, FAR, most)
                 continue

@@ -68,9 +68,7 @@ class Attacher:
         for tag in (tag for tag in ("body", "frame") if tag in attrs):
             inner = [part for part in inner if part.tag == tag and part.get("name") == attrs.text(tag)]
             if len(inner) != 1:
-                attrs.report(
-                    f"{tag} is {shown(attrs.text(tag))}; expected one that stands in the world of {shown(name)}", tag
-                )
+                attrs.report(f"{tag} is {shown(attrs.text(tag))}; expected one in the world of {shown(name)}", tag)
                 return []
         frame = Attached("frame", {"childclass": MAIN}, element.line, inner, settings=settings)
         names = {kind_and_name(part) for part in frame.walk()}

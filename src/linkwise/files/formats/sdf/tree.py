@@ -140,9 +140,7 @@ class JointTree:
     def __init__(self, values: Values, links: Mapping[str, SdfLink], joints: Iterable[SdfJoint]) -> None:
         self.values, self.links = values, links
         within = [
-            joint
-            for joint in joints
-            if self._is_grounded(joint.child) and (joint.parent == WORLD or self._is_grounded(joint.parent))
+            joint for joint in joints if self._static(joint.child) and (joint.parent == WORLD or self._static(joint.parent))
         ]
         for joint in within:
             values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
@@ -154,7 +152,7 @@ class JointTree:
         for k, joint in enumerate(self._all):
             self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
         carried = {joint.child for joint in self._all}
-        standing = [name for name in links if self._is_grounded(name)]
+        standing = [name for name in links if self._static(name)]
         loose = [name for name in links if name not in carried]
         for starts in (standing, [*standing, *loose]):  # (from the ground; at once if the rest closes no loop)
             self.root_of: dict[str, str] = {WORLD: WORLD}
@@ -169,7 +167,7 @@ class JointTree:
         self.joints = [joint for k, joint in enumerate(self._all) if k in self._chosen]
         self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
 
-    def _is_grounded(self, name: str) -> bool:
+    def _static(self, name: str) -> bool:
         return name in self.links and self.links[name].scope.static
 
     def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
@@ -191,7 +189,7 @@ class JointTree:
     @property
     def free(self) -> list[str]:
         """Return the roots that are not fixed to the ground."""
-        return [name for name in self.roots if not self._is_grounded(name)]
+        return [name for name in self.roots if not self._static(name)]
 
     @property
     def one_floats(self) -> bool:
@@ -203,7 +201,7 @@ class JointTree:
     def _ground(self, name: str) -> str:
         """The free root that carries a link, or the world."""
         root = self.root_of[name]
-        return WORLD if root == WORLD or self._is_grounded(root) else root
+        return WORLD if root == WORLD or self._static(root) else root
 
     def drop_still(self) -> None:
         """Drop links fixed to the ground, which a floating mechanism cannot have."""
