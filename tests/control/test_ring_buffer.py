@@ -347,7 +347,7 @@ def parts(tmp_path: Path) -> dict[str, Any]:
             {"values": np.zeros((4, 20), dtype=np.int64)},
             "values is 2-dimensional, of int64; expected 2 dimensions of float64",
         ),
-        ({"values": np.full((4, 20), 0.5)}, "'chain.mode' holds what is no value of kind 'choice'"),
+        ({"values": np.full((4, 20), 0.5)}, "'chain.mode' contains a value that is not of kind 'choice'"),
         ({"channels": np.array("[]")}, "expected T, T, T and (T, 0)"),
         ({"channels": np.array("{")}, "channels cannot be read"),
         ({"channels": np.array('[["a.b"]]')}, "channels cannot be read: a channel of 1 fields"),

@@ -344,7 +344,7 @@ def _valid_constraints(constraints: Sequence[Any], mistakes: Mistakes) -> list[C
     for constraint in constraints:
         if not isinstance(constraint, ChainConstraint):
             mistakes.note(
-                f"constraints hold {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
+                f"constraints contain {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
                 "Velocity, LoopClosure or DrivenJoint"
             )
     return [constraint for constraint in constraints if isinstance(constraint, ChainConstraint)]

@@ -158,7 +158,7 @@ class ChainReader(TableReader):
     def _linked(self, document: dict[str, Any], tables: Sequence[Any], name: str) -> tuple[Mechanism | None, Any]:
         """The mechanism of the file's own links."""
         if "q0" in document:
-            self.report(("q0",), "q0 is given; expected nothing, for the theta or d of each link says where it begins")
+            self.report(("q0",), "q0 is given; expected nothing: the theta or d of each link defines the start")
         links = [self._link(k, table) for k, table in enumerate(tables)]
         for k, link in enumerate(links):
             for port, value in port_values([link]).items():

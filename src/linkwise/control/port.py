@@ -170,7 +170,7 @@ class Port:
         elements = numbers.ravel().tolist()
         if not all(low <= number <= high and number.is_integer() for number in elements):
             raise ArgumentError(
-                f"port {self.name!r} holds {shown(numbers.tolist())}, which is no value of kind {self.kind!r}"
+                f"port {self.name!r} holds {shown(numbers.tolist())}, which is not a value of kind {self.kind!r}"
             )
         if self.shape:
             return numbers.astype(np.int64 if self.kind == "int" else np.bool_)

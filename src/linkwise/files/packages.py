@@ -215,7 +215,7 @@ def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, 
 
 
 def _no_package(name: str, description_path: str | Path) -> FileError:
-    message = f"package {name!r} was not found: no package.xml around the description says this name"
+    message = f"package {name!r} was not found: no package.xml near the description declares this name"
     return refused(description_path, f"{message}; package_dirs names its folder")
 
 

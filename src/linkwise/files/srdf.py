@@ -239,7 +239,7 @@ class _Reader:
 
     def _unknown(self, element: Element, item: str, name: str, known: Mapping[str, Any]) -> None:
         hint = self.notes.suggestion(name[:60], known, MEANT) or f"; there are {some(list(known), MOST, members)}"
-        self.notes.drop(element, f"{item} is {name!r}, which is not there{hint}")
+        self.notes.drop(element, f"{item} is {name!r}, which does not exist{hint}")
 
     def _named(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
         """A name of a joint or link of the mechanism; None after a report, or for a virtual joint."""

@@ -251,7 +251,7 @@ class _Builder:
         except expat.ExpatError as error:
             raise XmlError(self._problem(error)) from None
         except UnicodeEncodeError as error:
-            message = f"the text holds {error.object[error.start]!r}, which XML cannot say"
+            message = f"the text holds {error.object[error.start]!r}, which XML cannot represent"
             raise XmlError(FileProblem(text.count("\n", 0, error.start) + 1, message)) from None
         assert self.root is not None  # (expat has found an element, or raised)
         return self.root
@@ -294,7 +294,7 @@ class _Builder:
         elif error.code == _END:
             reason = f"the text ends, and {inner} is not closed" if inner else "there is no element"
         elif error.code == _CUT:
-            reason = "what starts here is not finished"
+            reason = "the element that starts here is not finished"
         elif error.code == _ENTITY:
             reason = "an entity that is not one of &lt; &gt; &amp; &quot; &apos;"
         return FileProblem(error.lineno, f"not well-formed XML: {reason} (column {error.offset + 1})")

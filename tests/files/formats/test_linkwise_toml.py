@@ -545,7 +545,7 @@ def test_one_of_several_trees(tmp_path: Path) -> None:
     left = read(path, root="left")
     assert (left.mechanism.names, left.external.any()) == (("left",), False)
     told = [str(remark) for remark in remarks(path, root="right")]
-    assert "line 4: left out, for they do not hang on 'right': 'left'" in told
+    assert "line 4: left out, as they are not connected to 'right': 'left'" in told
     told = [remark.message for remark in remarks(path, root="left")]
     assert "what acts on the tool is left out with the tool" in told
     assert [str(problem) for problem in check(path, root="hand")] == ["root is 'hand'; expected 'left' or 'right'"]

@@ -43,7 +43,7 @@ MOST_ROOTS = 10
 
 _ZERO = (0.0, 0.0, 0.0)
 _NO_TENSOR = (_ZERO, _ZERO, _ZERO)
-_VARIABLE = "; write 0 for what the joint moves: its own value is added"
+_VARIABLE = "; write 0 for the joint's variable: its value is added"
 
 
 _TOML = re.compile(r"(?m)^[ \t]*(\[\[?[^\[\]\n]+\]\]?[ \t]*(#.*)?$|[A-Za-z0-9_\"'.-]+[ \t]*=)")
@@ -67,7 +67,7 @@ def _with_root(reading: Reading, root: str) -> Reading:
     remarks = list(reading.remarks)
     if others:
         first = reading.line("link", mechanism.link_index(others[0]))
-        message = f"left out, for they do not hang on {root!r}: {some(others, MOST_ROOTS, members)}"
+        message = f"left out, as they are not connected to {root!r}: {some(others, MOST_ROOTS, members)}"
         remarks.append(FileProblem(first, message))
     lines = {place: number for place, number in reading.lines.items() if place[:1] != ("link",)}
     for place, number in reading.lines.items():
@@ -445,7 +445,7 @@ class _Reader(TableReader):
             self.lengths = (kinds == {True},)
             mixed = self.degrees and isinstance(raw, dict) and (len(kinds) > 1 or "ratios" in raw)
             for key in (key for key in ("rest", "slack") if mixed and raw.get(key)):
-                why = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
+                why = "is of a length that several joints make, which degrees cannot express; expected a file in rad"
                 self.report((kind, k, key), f"{kind} {k + 1}: {key} {why}")
             parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, FORCE_ELEMENTS[kind][1])
         self.lengths = (False,)

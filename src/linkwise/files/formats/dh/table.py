@@ -314,7 +314,7 @@ class Rows:
         elif stated not in CONVENTIONS:
             self._report(line, f"convention is {shown(stated)}; expected {choices(CONVENTIONS)}")
         elif stated and self.convention and stated != self.convention:
-            self._report(line, f"the row is of the {stated} convention, and convention={self.convention!r} was said")
+            self._report(line, f"the row is of the {stated} convention, and convention is {self.convention!r}")
         return stated or self.convention or "standard"
 
     def _scaled(self, line: Line, column: DHColumn, value: Any, kind: str) -> Any:
@@ -452,7 +452,7 @@ def parse(
     choice("convention", CONVENTIONS[0] if convention is None else convention, CONVENTIONS)
     choice("angles", "rad" if angles is None else angles, ("rad", "deg"))
     if spoken.has_header and angles is not None:
-        raise ArgumentError(f"angles is {angles!r}; the header of a table in the dialect 'linkwise' says its units itself")
+        raise ArgumentError(f"angles is {angles!r}; the header of a table in the dialect 'linkwise' has the units")
     lines = lines_of(text)
     if not lines:
         return Reading(None, [FileProblem(0, "the file holds no row")], {})
@@ -460,7 +460,9 @@ def parse(
     table = list(_with_columns(lines, spoken, rows.problems))
     links = [rows.link(line, columns, k) for k, (line, columns) in enumerate(table)]
     if rows.undecided:
-        rows.problems.append(FileProblem(0, f"the table does not say its convention; say convention={choices(CONVENTIONS)}"))
+        rows.problems.append(
+            FileProblem(0, f"the table does not state its convention; give convention={choices(CONVENTIONS)}")
+        )
     if not links and not rows.problems:
         rows.problems.append(FileProblem(lines[0].number, "there is no row below the header"))
     if rows.problems:

@@ -175,7 +175,7 @@ class Replicator:
             return []
         for child in element.children:
             if child.tag in MECHANICS:
-                attrs.report(f"<{child.tag}> stands directly in it; expected it in a <body>")
+                attrs.report(f"<{child.tag}> is directly in it; expected it in a <body>")
                 return []
         if self._is_too_much(element, count * sum(1 for _ in element.walk())):
             return []

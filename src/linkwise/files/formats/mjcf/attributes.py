@@ -273,7 +273,7 @@ class Attributes:
         """The damping that is proportional to the speed; any other is remarked on."""
         first, *others = self.numbers("damping", 1, 3) or [0.0]
         if any(others):
-            self.remark(f"damping is {[first, *others]!r}; what is not proportional to the speed is left out")
+            self.remark(f"damping is {[first, *others]!r}; parts that are not proportional to the velocity are left out")
         return first
 
 
@@ -441,7 +441,7 @@ def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArr
     values = attributes.numbers(stated[0], ORIENTATIONS[stated[0]], ORIENTATIONS[stated[0]])
     rotation = None if values is None else _turned(stated[0], values, degree, sequence)
     if values is not None and rotation is None:
-        attributes.report(f"{stated[0]} is {values!r}, which says no direction", stated[0])
+        attributes.report(f"{stated[0]} is {values!r}, which has no direction", stated[0])
     return _NO_TURN if rotation is None else np.asarray(rotation, dtype=float)
 
 

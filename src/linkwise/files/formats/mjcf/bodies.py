@@ -396,13 +396,13 @@ class BodyTree:
     def _mechanics(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...], *, framed: bool) -> None:
         """A joint or an inertial element."""
         if owner == WORLD:
-            self.log.report(element, f"<{element.tag}> stands in the world, which does not move; expected it in a <body>")
+            self.log.report(element, f"<{element.tag}> is in the world, which does not move; expected it in a <body>")
             return
         body = self.elements[owner]
         if element.tag == "inertial":
             attrs = Attributes(element, self.log, f"{body.attributes.item}: <inertial>")
             if body.inertial is not None or framed:
-                why = "it stands in a <frame>, which MuJoCo overlooks" if framed else "there is another one"
+                why = "it is in a <frame>, which MuJoCo ignores" if framed else "there is another one"
                 attrs.report(f"{why}; expected one, directly in the body")
             body.inertial = attrs
             return

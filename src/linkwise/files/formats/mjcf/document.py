@@ -132,7 +132,7 @@ def keep_body(log: Report, root: Element, name: str) -> None:
     bodies = [body for world in worlds for body in _bodies(world)]
     names = [text for body in bodies if (text := body.get("name"))]
     if name not in names:
-        log.report(root, f"root {shown(name)} is no body in the world; expected {offered(names)}")
+        log.report(root, f"root {shown(name)} is not a body in the world; expected {offered(names)}")
         return
     removed: list[Element] = []
     for world in worlds:
@@ -144,7 +144,7 @@ def keep_body(log: Report, root: Element, name: str) -> None:
     lost = {kind_and_name(part) for element in removed for part in element.walk()}
     labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
     more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
-    log.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
+    log.remark(removed[0], f"left out, as they are not connected to {shown(name)}: {', '.join(labels)}{more}")
     for section in (section for tag in ("tendon", "equality", "actuator") for section in root.all(tag)):
         cut = [x for x in section.children if any((kind, name) in lost for part in x.walk() for kind, _, name in ends(part))]
         lost |= set(map(kind_and_name, cut))

@@ -269,7 +269,7 @@ class Equalities:
             if not attrs.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
                 self.log.remark(element, f"{attrs.item} is not active, and left out")
             elif element.tag in OTHERS:
-                attrs.drop("only joints, tendons, points and frames can be tied here")
+                attrs.drop("only joints, tendons, points and frames can be constrained here")
             elif element.tag == "joint":
                 self._joint(attrs)
             elif element.tag == "tendon":

@@ -82,7 +82,7 @@ class Meshes:
         vertices, faces = self._triangles(attrs, self._settings[name], hull=kind == "convex")
         quaternion = np.array(attrs.row("refquat", (1.0, 0.0, 0.0, 0.0)))
         if not LEAST < np.linalg.norm(quaternion) < np.inf:
-            raise MeshError(f"refquat of {attrs.item} says no direction")
+            raise MeshError(f"refquat of {attrs.item} has no direction")
         turn = quaternion_rotation(quaternion / np.linalg.norm(quaternion))
         scale = np.array(attrs.row("scale", (1.0, 1.0, 1.0)))
         vertices = (vertices - attrs.row("refpos", ORIGIN)) @ np.asarray(turn, dtype=float) * scale

@@ -133,7 +133,7 @@ class _Reader:
             if element.tag == "deformable":
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
             elif element.tag == "body":  # (which MuJoCo overlooks)
-                self.log.drop(element, "<body> stands in <mujoco>; expected it in the <worldbody>")
+                self.log.drop(element, "<body> is in <mujoco>; expected it in the <worldbody>")
             elif orders := [part for part in element.all("text") if element.tag == "custom" and part.get("name") == ORDER]:
                 self.order = (orders[-1].get("data") or "").split()
                 if len(orders) < len(element.children):
@@ -200,7 +200,7 @@ class _Reader:
             self._spring(tendon, links, equalities, kept)
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
-                self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
+                self.log.leave(site.attributes.element, "<site>", "a frame without a constraint on it")
         if not bodies.elements:
             links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
         mechanism = self._mechanism(links, equalities, floats)
@@ -323,7 +323,7 @@ class _Reader:
         kept: dict[int, None] = {}
         for k, body in enumerate(bodies.elements):
             if body.parent == WORLD and k in still:
-                why = "it stands on the ground, which no body of a floating mechanism can"
+                why = "it is on the ground, which is impossible for a body of a floating mechanism"
                 self.log.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
             elif body.parent == WORLD or body.parent in kept:
                 kept[k] = None

@@ -209,7 +209,7 @@ class JointTree:
         for name in dropped:
             self.values.remark(
                 self.links[name].element,
-                f"link {name!r} is left out: it stands on the ground, which no link of a floating mechanism can",
+                f"link {name!r} is left out: it is on the ground, which is impossible for a link of a floating mechanism",
             )
         self._keep({name for name in self.links if name not in dropped})
 
@@ -222,7 +222,7 @@ class JointTree:
         kept = {name for name in self.links if self.root_of[name] == root}
         others = [name for name in self.links if name not in kept]
         if others:
-            message = f"left out, for they do not hang on {root!r}: {some(others, MOST, listed)}"
+            message = f"left out, as they are not connected to {root!r}: {some(others, MOST, listed)}"
             self.values.remark(self.links[others[0]].element, message)
         self._keep(kept)
 

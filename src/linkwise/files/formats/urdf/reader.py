@@ -87,7 +87,7 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
     dropped = [link for link in robot.all("link") if link.get("name") not in kept]
     if dropped:
         shown = some([link.get("name") for link in dropped], _MOST, listed)
-        notes.remark(dropped[0], f"left out, for they do not hang on {root!r}: {shown}")
+        notes.remark(dropped[0], f"left out, as they are not connected to {root!r}: {shown}")
     others = {link.get("name") for link in dropped}
     left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent in others}
     robot.children = [child for child in robot.children if id(child) not in left_out]

@@ -313,7 +313,7 @@ def losses(description: Description) -> Losses:
     lost = [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_losses(link)]
     if not np.array_equal(mechanism.gravity, GRAVITY):
         shown, usual = (", ".join(map(number, values)) for values in (mechanism.gravity, GRAVITY))
-        lost.append(f"its gravity ({shown}) (a URDF says none; it is read with ({usual}))")
+        lost.append(f"its gravity ({shown}) (a URDF has none; it is read with ({usual}))")
     lost += [f"its {name} ({_TURNED})" for name in ("base", "tool") if _is_bent(getattr(mechanism, name))]
     if not mechanism.payload.physical:
         lost.append(f"its payload's mark physical=False{_unphysical(mechanism.payload)}")
@@ -326,7 +326,7 @@ def losses(description: Description) -> Losses:
     never = [f"link {link.name!r}: its {link.joint} joint" for link in mechanism.links if link.joint not in WRITTEN]
     never += ["its closed loops"] if mechanism.loops else []
     names = {str(name) for link in mechanism.links for name in (link.name, link.joint_name)} | {mechanism.name}
-    never += [f"the name {name!r} (XML cannot say it)" for name in sorted(names) if NOT_XML.search(name)]
+    never += [f"the name {name!r} (XML cannot represent it)" for name in sorted(names) if NOT_XML.search(name)]
     return Losses(lost, never)
 
 
