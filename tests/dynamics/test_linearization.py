@@ -78,6 +78,15 @@ def test_modes_of_an_upright_chain_grow() -> None:
     assert np.isnan(up.frequencies).all()
 
 
+def test_a_neutral_mode_has_frequency_zero() -> None:
+    """A slide across gravity, beside a pendulum that it does not carry: (0, sqrt(g / l))."""
+    slide = Link(name="slide", joint="prismatic", axis=(1, 0, 0), mass=1.0)
+    both = Mechanism([slide, Link(axis=(0, 1, 0), parent="base", mass=0.3, com=(0, 0, -0.5))])
+    found = both.modes([0.2, 0.0]).frequencies
+    assert found[0] == 0.0
+    assert abs(found[1] - np.sqrt(9.81 / 0.5)) < 1e-14 * found[1]
+
+
 def test_refusals() -> None:
     bars = robots.four_bar()
     for call in (bars.linearize, bars.modes):

@@ -104,6 +104,7 @@ def test_every_port_of_every_algorithm_has_a_meaning() -> None:
                 sizes = tuple(int(word) if word.isdigit() else 2 for word in shape.split())
                 assert TapePort(name, sizes).meaning, f"{declared.name}: {name} ({shape})"
     assert not TapePort("p", (4,)).meaning, "a momentum has six elements"
+    assert "mass matrix" in TapePort("dM_dq", (2, 2, 2)).meaning, "M is no variable"
 
 
 class _Postfix(Language):

@@ -175,6 +175,18 @@ def test_division_by_extreme_powers_of_two(power: int) -> None:
         assert evaluate([x / c], {x: number}) == [number / c]
 
 
+@pytest.mark.parametrize(("c", "x"), [(1e-200, 1e300), (1e200, 1e-300), (1e-160, -1e300)])
+def test_constants_whose_product_is_no_number_stay_apart(c: float, x: float) -> None:
+    """c * c is 0, infinite, or has lost digits; c * (c * x) is nothing of that."""
+    q = symbol("q")
+    assert evaluate([c * (c * q)], {q: x}) == [c * (c * x)]
+
+
+def test_constants_whose_sum_is_infinite_stay_apart() -> None:
+    q, c = symbol("q"), 1.5e308
+    assert evaluate([c * q + c * q, c * q - (-c) * q], {q: 0.1}) == [c * 0.1 + c * 0.1] * 2
+
+
 @pytest.mark.parametrize("number", [math.nan, 0.0, -0.0, -math.inf])
 def test_a_number_that_is_not_greater_than_zero_selects_the_second(number: float) -> None:
     x, y = symbol("x"), symbol("y")

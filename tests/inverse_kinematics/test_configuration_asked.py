@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,18 @@ def test_a_batch_is_a_loop_and_says_where_there_is_none() -> None:
         assert np.array_equal(one.q, whole.q[k])
         assert (one.success, one.reason) == (whole.success[k], whole.reason[k])
     assert "configuration" in whole.explain(int(np.argmax(whole.reason == "configuration")))
+
+
+def test_a_tolerance_below_rounding_is_not_called_converged() -> None:
+    solution = UR5.inverse_kinematics(T, q0=Q, configuration={"elbow": "up"}, tol=1e-30)
+    assert (solution.success, solution.reason) == (False, "stalled")
+
+
+def test_solutions_with_their_labels_are_pickled() -> None:
+    solutions = UR5.all_inverse_kinematics(T, q0=Q)
+    again = pickle.loads(pickle.dumps(solutions))
+    assert np.array_equal(again.q, solutions.q)
+    assert again.configuration["elbow"].tolist() == solutions.configuration["elbow"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from support.random_mechanisms import (
 )
 
 WRENCHES = {"wrenches": ((0, "body"), ("tool", "world"), (1, "spatial"))}
+TURNING = {"wrenches": ((0, "body"), ("tool", "body"))}
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "forward_kinematics": [{}, {"link": 1}],
     "jacobian": [{}, {"frame": "body"}, {"link": 0}],
@@ -42,6 +43,11 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "inverse_dynamics_external": [{}, WRENCHES],
     "joint_wrenches_external": [{}, WRENCHES],
     "forward_dynamics_external": [{}, WRENCHES],
+    "external_efforts": [{}, WRENCHES],
+    "inverse_dynamics_external_derivatives": [{}, TURNING],
+    "forward_dynamics_external_derivatives": [{}, TURNING],
+    "frame_velocity_derivatives": [{}, {"frame": "body"}, {"link": 0}],
+    "frame_acceleration_derivatives": [{}, {"frame": "body"}, {"link": 0}],
 }
 CASES = [(name, options) for name in LOOPED for options in OPTIONS.get(name, [{}])]
 EXACT = 1e-13
@@ -249,13 +255,15 @@ def test_kernels_pickle_and_refuse() -> None:
         kernel(q, np.zeros(3), qdd)
     cases = [
         (mech, "inverse_dynamics", "loop", "tier.*'loop'.*'straight' or 'looped'"),
-        (mech, "base_wrench", "looped", "base_wrench.*steps"),
+        (mech, "lagrangian", "looped", "lagrangian.*steps"),
         (lw.robots.four_bar(), "mass_matrix", "looped", "mass_matrix.*closed loops"),
         (lw.robots.puma560().symbolic("lengths"), "mass_matrix", "looped", "mass_matrix.*symbols"),
     ]
     for mechanism, name, tier, message in cases:
         with pytest.raises(lw.errors.ArgumentError, match=message):
             mechanism.kernel(name, tier=tier)
+    with pytest.raises(lw.errors.ArgumentError, match="wrenches in the world's axes"):
+        mech.kernel("inverse_dynamics_external_derivatives", tier="looped", wrenches=(("tool", "world"),))
 
 
 @pytest.mark.parametrize(("name", "option"), [("jacobian", "frame"), ("jacobian_dot", "frame"), ("momentum", "about")])

@@ -109,3 +109,12 @@ def test_coordinates_that_a_frame_never_has_are_refused_as_in_the_straight_line(
     for tier in ("looped", "straight"):
         with pytest.raises(ArgumentError, match="'rpy', which this frame has in no configuration"):
             upright.kernel("analytic_jacobian", tier=tier)
+
+
+def test_shares_of_efforts_count_the_ratio_of_a_follower_once() -> None:
+    mechanism = MECHANISMS["fixed"]
+    kernel = mechanism.kernel("path_effort_shares", tier="straight", backend="numpy")
+    q, dq, ddq, acceleration, speed, limit = arguments(mechanism, kernel, rows=1)
+    tau = mechanism.inverse_dynamics(q, dq * speed[:, None], dq * acceleration[:, None] + ddq * speed[:, None] ** 2)
+    shares = kernel(q, dq, ddq, acceleration, speed, limit)
+    assert np.abs(shares * limit - tau).max() <= 1e-13 * np.abs(tau).max()  # some hundred products in another order

@@ -280,6 +280,9 @@ def test_five_bar_reaches_a_point_in_four_ways() -> None:
     ways = np.unique(np.round(q[reached.all(axis=1)][0], 6), axis=0)
     assert len(ways) == 4
     assert np.isnan(modes.reach([0.0, 0.44, 0.001])).all()
+    base = transform(rotation_x(0.3), [1.0, 2.0, 3.0])
+    moved = AssemblyModes(mech.replace(base=base)).reach(base[:3, :3] @ [0.05, 0.4, 0.0] + base[:3, 3])
+    np.testing.assert_allclose(moved, modes.reach([0.05, 0.4, 0.0]), atol=1e-12)
 
 
 def test_the_pin_that_is_reached_is_among_the_modes_of_its_cranks() -> None:

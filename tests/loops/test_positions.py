@@ -9,9 +9,11 @@ import pytest
 
 from linkwise import Loop, Mechanism
 from linkwise.errors import ArgumentError
-from linkwise.loops import Linkage
+from linkwise.loops import AssemblyModes, Linkage
 from linkwise.loops.loop_solver import closing
 from linkwise.solve import REASONS
+from linkwise.spatial.rotation import rotation_x
+from linkwise.spatial.transform import transform
 from support.loop_mechanisms import linkage as ready
 from support.loop_mechanisms import parallelogram, planar_four_bar, planar_slider_crank
 from support.numpy_backend import compute_by_numpy
@@ -151,6 +153,34 @@ def test_large_steps_stay_on_their_branch(gap: float) -> None:
         assert len(set(sense)) == 1
         back = linkage.position(start[:1], found.q)
         assert np.abs(np.sin(back.q - start)).max() < 1e-9
+
+
+def test_no_step_leaps_over_where_the_links_do_not_reach() -> None:
+    """Crank angles from 3.104 to 3.179 are out of reach: |crank + frame| is 1e-4 longer than coupler and rocker."""
+    far = np.sqrt(0.5**2 + 0.2001**2 - 2 * 0.5 * 0.2001 * np.cos(3.1))
+    end = np.arccos((0.5**2 + 0.2001**2 - 0.7**2) / (2 * 0.5 * 0.2001))
+    pin = np.arccos((0.2**2 + far**2 - 0.5**2) / (2 * 0.2 * far))  # between the coupler and the line to the second pivot
+    turn = np.arctan2(-0.5 * np.sin(3.1), 0.2001 - 0.5 * np.cos(3.1)) - 3.1
+    for side in (-pin, pin):
+        linkage = Linkage(planar_four_bar(0.5, 0.2, 0.5, 0.2001), ["crank"], [3.1, turn + side, 3.1])
+        beyond = linkage.position([3.4])
+        assert (beyond.success, beyond.reason) == (False, "toggle")
+        assert abs(beyond.q[0] - end) < 1e-5
+
+
+def test_a_parallelogram_near_its_change_point_stays_one() -> None:
+    linkage = Linkage(parallelogram(), ["crank"], [3.1, -3.1, 3.1])
+    back = linkage.position([2.6])
+    assert back.success
+    assert np.abs(back.q - [2.6, -2.6, 2.6]).max() < 1e-9
+
+
+def test_a_base_far_away_costs_no_digits() -> None:
+    near = planar_four_bar(*(1e-3 * length for length in LENGTHS))
+    far = near.replace(base=transform(rotation_x(0.7), [5e5, -3e6, 10.0]))
+    start, modes = AssemblyModes(near).position([0.3], 0), AssemblyModes(far)
+    assert Linkage(far, ["crank"], start).position([0.5]).success
+    np.testing.assert_allclose(modes.position([0.3], modes.mode(start)), start, atol=1e-12)
 
 
 def _coupler_side(mech: Mechanism, q: np.ndarray) -> float:

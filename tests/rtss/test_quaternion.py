@@ -82,6 +82,21 @@ def test_vectors_are_turned(a: list[float]) -> None:
     assert np.array_equal(column[:, 0], q * v[0, 0])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [2.0**-800, 2.0**800])
+def test_lengths_whose_squares_are_no_numbers(size: float) -> None:
+    """The same to the last bit as without the power of two, which nothing rounds."""
+    plain = np.array([0.6, 0.0, -0.5, 0.3])
+    q, unit = rt_quaternion(plain * size), rt_quaternion(plain).unit()
+    assert (q.norm(), q.unit()) == (rt_quaternion(plain).norm() * size, unit)
+    assert q * [1.0, 2.0, 3.0] == pytest.approx(unit * [1.0, 2.0, 3.0], abs=16 * EPS)
+    assert (q * q.inv()).d == pytest.approx([1.0, 0.0, 0.0, 0.0], abs=4 * EPS)
+    assert rotation(q) == pytest.approx(rotation(unit), abs=4 * EPS)
+    other = -plain[::-1]
+    assert rt_qinterp(q, rt_quaternion(other * size), 1.0) == rt_qinterp(rt_quaternion(plain), rt_quaternion(other), 1.0)
+    assert rt_quaternion(plain[1:] * size, 0.7) == rt_quaternion(plain[1:], 0.7)
+
+
 def test_it_looks_as_in_the_original_and_never_changes() -> None:
     q = rt_quaternion(rt_rotx(0.2))
     assert repr(q) == "0.995004 <0.099833, 0.000000, 0.000000>"

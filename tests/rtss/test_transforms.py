@@ -177,6 +177,15 @@ def test_trnorm_mends_and_then_changes_nothing() -> None:
     assert np.abs(rt_trnorm(mended) - mended).max() < 4 * EPS
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [2.0**-800, 2.0**800])
+def test_vectors_whose_squared_lengths_are_no_numbers(size: float) -> None:
+    o, a = np.array([0.3, -0.2, 0.9]), np.array([-0.5, 0.1, 0.4])
+    assert np.array_equal(rt_unit(size * o), rt_unit(o))
+    assert np.array_equal(rt_rotvec(size * o, 0.7), rt_rotvec(o, 0.7))
+    assert np.array_equal(rt_oa2tr(size * o, a / size), rt_oa2tr(o, a))
+
+
 def test_ishomog() -> None:
     assert rt_ishomog(np.eye(4))
     assert rt_ishomog(np.ones((4, 4)).tolist())

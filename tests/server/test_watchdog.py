@@ -7,8 +7,11 @@ import pytest
 
 pytest.importorskip("asyncua")
 
+from linkwise import control, robots
 from linkwise.control.port import Port
 from linkwise.control.ports import Ports
+from linkwise.server import Server
+from linkwise.server.shared_memory import ChainCommand
 from linkwise.server.watchdog import Watchdog
 from support.served_chain import PASSWORD, Running, client, until, write
 
@@ -46,6 +49,20 @@ def test_only_speeds_that_were_written_are_stopped_and_only_when_they_are_old() 
     now[0] = 9.0
     dog.look()
     assert (ports.read("jog.velocity").tolist(), dog.stopped) == ([0.0] * 3, 2)
+
+
+def test_a_speed_that_comes_back_with_a_state_is_stopped_too() -> None:
+    """Saved while a client jogs, restored when nobody does."""
+    chain = control.Chain(robots.planar_2r(), control.Velocity("jog", "tool", velocity=[0.0, 0.0, 0.0]), q0=[0.3, 0.9])
+    with Server(chain.ports, port=0, hold_after=0.05, chain=chain) as server:
+        jog = memoryview(np.array([0.1, 0.0, 0.0]))
+        assert server._accept(server._names.index("jog.velocity"), jog)
+        assert server._accept(ChainCommand.save, jog)
+        for stops in (1, 2):
+            assert until(lambda least=stops: (server.take(), server.stopped)[1] >= least, patience=5.0)
+            assert chain["jog.velocity"].tolist() == [0.0, 0.0, 0.0]
+            assert server._accept(ChainCommand.restore, jog)
+            assert chain["jog.velocity"].tolist() == [0.1, 0.0, 0.0]
 
 
 def test_a_routed_speed_is_left_to_its_source() -> None:

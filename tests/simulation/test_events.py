@@ -179,3 +179,15 @@ def test_attributes_may_come_from_numpy(method: str, terminal: Any) -> None:
     plain = simulate(FALL, [0.0], [10.0], t=(2.5, 0.1), events=level(3.2, terminal=np.False_), energies=np.True_)
     assert len(plain.events) == 2
     assert plain.energy is not None
+
+
+@pytest.mark.parametrize("method", ["rk23", "rk45", "dop853", "radau", "bdf", "lsoda"])
+def test_an_event_at_an_instant_at_which_the_torque_jumps_is_found_once(method: str) -> None:
+    t, torque = np.linspace(0.0, 2.0, 6), np.array([[5.0]] * 5)
+    plain = simulate(FALL, [0.0], [10.0], t=t, torque=torque, method=method)
+    for k in range(1, 4):  # (dense output rounds otherwise than the step, so that it may stand on another side of zero)
+        height = float(plain.q[k, 0])
+        motion = simulate(FALL, [0.0], [10.0], t=t, torque=torque, method=method, events=level(height))
+        near = [event.time for event in motion.events if abs(event.time - t[k]) < 1e-9]
+        print(k, near)
+        assert len(near) == 1

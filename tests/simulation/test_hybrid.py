@@ -271,3 +271,39 @@ def test_refused_stops() -> None:
     for arguments in ({"restitution": 1.5}, {"restitution": 0.5, "stiffness": 10.0}, {"restitution": "much"}, {}):
         with pytest.raises(ModelError, match=r"restitution|stiffness"):
             EndStop("z", **arguments)
+
+
+@pytest.mark.parametrize("method", ["rk45", "bdf"])
+@pytest.mark.parametrize("held", [False, True])
+def test_a_stop_that_is_hit_at_an_instant_is_hit_once(method: str, held: bool) -> None:
+    slide = Mechanism([Link(name="x", joint="prismatic", mass=1.5)], gravity=(0.0, 0.0, 0.0))
+    slide = slide.replace(springs=[EndStop("x", restitution=0.5, limits=(-1.0, 1.0))])
+    t = np.linspace(0.0, 2.0, 9)
+    torque = np.zeros((8, 1)) if held else None
+    motion = simulate(slide, [0.0], [1.0], t=t, method=method, torque=torque, energies=True)
+    print([event.time for event in motion.events], motion.qd[:, 0], np.abs(motion.energy_error).max())
+    assert [event.name for event in motion.events] == ["hit x"]
+    assert np.abs(motion.energy_error).max() < 1e-12  # (a few roundings of 0.75 J)
+    after = motion.t >= motion.events[0].time
+    assert np.allclose(motion.qd[:, 0], np.where(after, -0.5, 1.0), rtol=0, atol=1e-12)
+    assert np.array_equal(motion.at(motion.t)[1], motion.qd)
+
+
+@pytest.mark.parametrize("method", ["rk45", "dop853", "radau", "lsoda"])
+def test_pushes_between_the_instants_of_what_rests_are_seen(method: str) -> None:
+    """Nothing changes while it rests, so that steps would grow beyond the time in which it is pushed."""
+    block = Mechanism([Link(name="x", joint="prismatic", mass=1.0, motor=Motor(coulomb=0.9))], gravity=(0.0, 0.0, 0.0))
+    push = Feedback(lambda t, _q, _qd, w: [np.sin(w * t - 1.0)], w=5.0)
+    motion = simulate(block, t=(1.5, 0.1), torque=push, method=method, friction="stiction")
+    print(motion.events)
+    assert [event.name for event in motion.events] == ["slip x", "stick x"] * 2
+    assert abs(motion.events[0].time - (1.0 + np.arcsin(0.9)) / 5.0) < 1e-6
+
+
+def test_what_leaves_a_stop_does_not_hit_it_by_the_error_of_the_integrator() -> None:
+    stops = [EndStop("link2", restitution=0.42, limits=(-1.0, 1.0)), EndStop("link1", restitution=0.21, limits=(-2.0, 0.7))]
+    arm, options = planar_2r().replace(springs=stops), {"method": "lsoda", "rtol": 1e-9, "atol": 1e-11}
+    motion = simulate(arm, [0.06, 0.79], [0.03, -4.39], t=np.linspace(0.0, 1.5, 10), **options)
+    print([event.name for event in motion.events], motion.q[-1, 0])
+    assert [event.name for event in motion.events][-1] == "slip link1"
+    assert motion.q[-1, 0] < 0.6

@@ -20,14 +20,18 @@ from linkwise.solve import (
     Aligned,
     CenterOfMass,
     Coordinate,
+    LimitMargin,
     Orientation,
     Pose,
     Position,
+    Posture,
+    PrioritySolution,
     frame_problem,
     levenberg_marquardt,
     solve,
 )
 from linkwise.solve.compiled_problem import CompiledProblem, LoopedProblem, system_of
+from linkwise.solve.levels import LevelSystem, LoopedLevels, level_system
 from linkwise.spatial.transform import translation
 
 FEW = 4
@@ -101,6 +105,51 @@ def test_the_steps_are_those_of_machine_code(name: str, task: str) -> None:
     for k in range(2):
         alone = solve(mechanism, TASKS[task](poses(mechanism, 4)[k : k + 1]))
         assert np.array_equal(alone.q[0], ours.q[k])  # a batch has the bits of a loop
+
+
+LEVELS: dict[str, Callable[[np.ndarray], list[Any]]] = {
+    "pose and posture": lambda T: [Pose("tool", T), Posture(np.zeros(9))],
+    "three levels": lambda T: [
+        Position("tool", T[:, :3, 3]), Coordinate("link3", 0.2, priority=1), Posture(np.zeros(9), priority=2)
+    ],
+    "weights alone": lambda T: [Position("tool", T[:, :3, 3], weight=[2.0, 0.0]), Posture(np.full(9, 0.1), weight=0.5)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", LEVELS)
+@pytest.mark.parametrize("name", ["arm", "floating"])
+def test_weights_and_priorities_are_those_of_machine_code(name: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = MECHANISMS[name]
+    near = mechanism.random_configuration(7, 2)
+    constraints = LEVELS[task](np.array(mechanism.forward_kinematics(near)))
+    start = mechanism.integrate(near, np.full(mechanism.nv, 0.05))
+    ours = solve(mechanism, constraints, q0=start)
+    assert type(level_system(mechanism, constraints, limits=True)) is LoopedLevels
+    looped_from(monkeypatch, 100)
+    mechanism = mechanism.replace()  # (which keeps no system)
+    theirs = solve(mechanism, constraints, q0=start)
+    assert type(level_system(mechanism, constraints, limits=True)) is LevelSystem
+    assert isinstance(ours, PrioritySolution)
+    assert isinstance(theirs, PrioritySolution)
+    assert ours.success.all()
+    assert ours.reason.tolist() == theirs.reason.tolist()
+    # both rest where the slope is 1e-6 of rates times residual: where the sum of squares is flat they are that far apart
+    assert np.abs(ours.levels - theirs.levels).max() < 1e-8
+    assert np.abs(ours.constraint_errors - theirs.constraint_errors).max() < 1e-5
+
+
+def test_coordinates_beside_a_frame_and_ranges() -> None:
+    """A value of a coordinate is looped over with a frame; ranges of levels are compiled."""
+    near = ARM.random_configuration(7)
+    pose = np.array(ARM.forward_kinematics(near))
+    constraints = [Position("tool", pose[:3, 3]), Coordinate("link0", near[0])]
+    assert type(system_of(ARM, constraints)) is LoopedProblem
+    solution = solve(ARM, constraints, q0=near + 0.02)
+    assert solution.success
+    assert abs(solution.q[0] - near[0]) < 1e-8  # the tolerance
+    assert np.abs(ARM.forward_kinematics(solution.q)[:3, 3] - pose[:3, 3]).max() < 1e-8
+    for kind in (Coordinate("link0", lower=0.1), Position("tool", lower=[0.0, 0.0, 0.0]), LimitMargin(0.1)):
+        assert type(level_system(ARM, [Pose("tool", pose, weight=1.0), kind], limits=True)) is LevelSystem
 
 
 @pytest.mark.parametrize("limits", [True, False])

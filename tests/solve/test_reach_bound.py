@@ -54,6 +54,7 @@ def test_only_what_counts_is_far() -> None:
     told = {mask: arm.inverse_kinematics(SHIFTED, mask=mask).explain() for mask in ((1, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0))}
     assert "reach 2 m at most" in told[1, 1, 0, 0, 0, 0]
     assert "at most" not in told[0, 1, 0, 0, 0, 0]  # y = 0 can be met
+    assert "reach 2 m at most" in arm.inverse_kinematics(SHIFTED, mask="translation").explain()
     body = arm.inverse_kinematics(SHIFTED, mask=(1, 0, 0, 0, 0, 0), frame="body")
     assert "at most" not in body.explain()
 

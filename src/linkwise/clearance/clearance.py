@@ -198,8 +198,9 @@ def clearance(
 
     By default each shape is replaced by spheres or capsules that contain it, obstacles that are boxes apart: distances of
     spheres and capsules from each other and from boxes are exact, and all others are lower bounds, by at most
-    `Clearance.excess` too small. They are one compiled kernel; witness points and gradients are computed when they are asked
-    for.
+    `Clearance.excess` too small. Of shapes that overlap the depth is that of two of their capsules, and of an axis that
+    enters a box that to the nearest face. They are one compiled kernel; witness points and gradients are computed when they
+    are asked for.
 
     Parameters
     ----------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.center_of_mass import center_of_mass
+from linkwise.dynamics.center_of_mass import center, center_of_mass, first_moments, some_mass
 from linkwise.dynamics.derivatives import column_forces, composites_in_motion
-from linkwise.dynamics.newton_euler import ZERO, spin
+from linkwise.dynamics.newton_euler import ZERO, spin, upright_spin
 from linkwise.dynamics.recursions import composite_inertias
 from linkwise.kinematics.configuration import tangent_derivative, time_derivative
 from linkwise.kinematics.forward_kinematics import body_poses
@@ -19,9 +17,9 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.spatial_vectors import force_cross, inertia_times, momentum_of, on_body
-from linkwise.sweeps.drivers import Row, Sweeps
-from linkwise.sweeps.tables import MechanismRows
-from linkwise.sweeps.unrolled import UnrolledSweeps
+from linkwise.sweeps.drivers import Row, Sweeps, body_pose, looped
+from linkwise.sweeps.tables import moments_of
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"A": "6 nv"})
@@ -91,47 +89,48 @@ def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array)
     bodies = moving_bodies(tree)
     if not bodies.constant_subspaces:
         return _differentiated(tree, q, qd, qdd)
+    some_mass(tree, sum(moment[3] for moment in moments_of(tree, bodies, "base")))
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    arrays: dict[str, Any] = {"q": (("nq",), q), "qd": (("nv",), qd), "qdd": (("nv",), qdd)}
-    sweeps = UnrolledSweeps(MechanismRows(tree, bodies), joints, arrays, poses)
-    for name in SHAPES:
-        sweeps.temporary(name, 6, "nv")
-    _derivatives_about_origin(sweeps)
-    tables = tuple(sweeps.arrays[name] for name in SHAPES)
-    center, per_mass = center_of_mass(tree, q), 1.0 / sweeps.constant("mass")[()]
-    ground = {"momentum": np.zeros((3, 4)), "force": np.zeros(6), **sweeps.records["bodies"][0]}
-    whole = (momentum_of(ground["momentum"])[:3], ground["force"][:3], None, None)
-    for j in range(tree.nv):
-        step = tables[3][:3, j] * per_mass  # of the centre of mass
-        for table, moved in zip(tables, whole, strict=True):
-            table[3:, j] = table[3:, j] - cross(center, table[:3, j])
-            if moved is not None:
-                table[3:, j] = table[3:, j] - cross(step, moved)
+    tables = unrolled("centroidal_momentum_derivatives", tree, bodies, joints, q, qd, qdd, poses=poses)
     return tables[0], tables[1], tables[2], tables[3]
 
 
-def _derivatives_about_origin(sweeps: Sweeps) -> None:
-    """The same with angular momentum about the world's origin."""
+@looped("centroidal_momentum_derivatives", moment=True)
+def centroidal_momentum_derivatives_in_steps(sweeps: Sweeps) -> None:
+    """Compute the derivatives by composite bodies in motion; a step of a joint moves the centre of mass too."""
+    share = 1.0 / sweeps.constant("mass")[()]
 
     def columns(body: Row) -> None:
         momentum, effects = momentum_of(body["momentum"]), body.read("step velocity", "v .")
+        world = body_pose(body)
+        turn, arm = world[:, :3] @ body["axes"].T, world[:, 3] - center(sweeps, body)
+        whole = (momentum_of(body.ground["momentum"])[:3], body.ground["force"][:3])
         forces = []
-        for freedom, effect, passed in zip(body.joint.freedoms, effects, column_forces(body), strict=True):
+        for freedom, effect, passed in zip(body.upright.freedoms, effects, column_forces(body), strict=True):
             along, by_speed, by_step = passed
             carried = force_cross(freedom.screw, momentum) + inertia_times(body["composite"], effect)
-            forces.append([on_body(force, body["world"]) for force in (carried, by_step, by_speed, along)])
+            seen = [_about(arm, turn @ force[:3], turn @ force[3:]) for force in (carried, by_step, by_speed, along)]
+            step = seen[3][:3] * share
+            still = [np.concatenate([ZERO, cross(step, moved)]) for moved in whole]
+            forces.append([seen[0] - still[0], seen[1] - still[1], *seen[2:]])
         for name, values in zip(SHAPES, zip(*forces, strict=True), strict=True):
             body.write(name, np.stack(values, axis=1), ". v")
 
     def spinning(rotor: Row) -> None:
-        turn, couple = rotor.body["world"][:, :3], cross(rotor.body["velocity"][3:], spin(rotor))
-        for name, moment in (("dhd_dqdd", spin(rotor)), ("dhd_dqd", couple)):
+        turn, couple = rotor.body["world"][:, :3], cross(rotor.body["velocity"][3:], upright_spin(rotor))
+        for name, moment in (("dhd_dqdd", spin(rotor)), ("dhd_dqd", rotor.body["axes"].T @ couple)):
             rotor.write(name, np.concatenate([ZERO, turn @ moment])[:, None], ". v", add=True)
 
+    first_moments(sweeps)
+    sweeps.ground(world=np.eye(4)[:3], momentum=np.zeros((3, 4)), force=np.zeros(6))
     composites_in_motion(sweeps, "qdd", ZERO, whole=True)
-    sweeps.ground(world=np.eye(4)[:3])
     sweeps.outward(columns)
     sweeps.outward(spinning, "rotors")
+
+
+def _about(arm: Array, force: Array, moment: Array) -> Array:
+    """Move a force and a moment (6,) to the point where an arm to them begins."""
+    return np.concatenate([force, moment + cross(arm, force)])
 
 
 def _differentiated(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:

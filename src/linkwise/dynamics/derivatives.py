@@ -20,7 +20,14 @@ from linkwise.dynamics.forward_dynamics import acceleration
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.length_inertias import length_inertia_efforts, length_inertia_matrix
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
-from linkwise.dynamics.newton_euler import ZERO, add_spring_slopes, add_turning_coriolis, motor_friction_slope, upright_spin
+from linkwise.dynamics.newton_euler import (
+    ZERO,
+    add_spring_slopes,
+    add_turning_coriolis,
+    apply_wrenches,
+    motor_friction_slope,
+    upright_spin,
+)
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_bias_slope, spring_efforts, turning_rotors
 from linkwise.expr.derivative import derivative
@@ -153,25 +160,27 @@ def _at_acceleration(
 TABLES = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
 
 
-@looped("inverse_dynamics_derivatives", regrouped=True)
-def inverse_dynamics_derivatives_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
+@looped("inverse_dynamics_derivatives", regrouped=True, external=True)
+def inverse_dynamics_derivatives_in_steps(
+    sweeps: Sweeps, wrenches: bool = False, *, springs: bool = False, turning: bool = False
+) -> None:
     """Compute the derivatives by composite bodies in motion."""
-    effort_derivatives(sweeps, "qdd", *TABLES)
+    effort_derivatives(sweeps, "qdd", *TABLES, wrenches=wrenches)
     if springs:
         add_spring_slopes(sweeps, *TABLES[:2])
     if turning:
         add_turning_coriolis(sweeps, TABLES[1], slope=True)
 
 
-@looped("forward_dynamics_derivatives", regrouped=True)
+@looped("forward_dynamics_derivatives", regrouped=True, external=True)
 def forward_dynamics_derivatives_in_steps(
-    sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False
+    sweeps: Sweeps, wrenches: bool = False, *, rotors: bool = False, springs: bool = False, turning: bool = False
 ) -> None:
     """Derivatives of inverse dynamics at the actual acceleration, times inverse(M) (J. Carpentier, N. Mansard, 2018)."""
     sweeps.temporary("acceleration", "nv")
     sweeps.temporary("M", "nv", "nv")
-    acceleration(sweeps, "acceleration", rotors=rotors, springs=springs, turning=turning)
-    effort_derivatives(sweeps, "acceleration", "dqdd_dq", "dqdd_dqd", "M")
+    acceleration(sweeps, "acceleration", rotors=rotors, wrenches=wrenches, springs=springs, turning=turning)
+    effort_derivatives(sweeps, "acceleration", "dqdd_dq", "dqdd_dqd", "M", wrenches=wrenches)
     if springs:
         add_spring_slopes(sweeps, "dqdd_dq", "dqdd_dqd")
     if turning:
@@ -183,9 +192,9 @@ def forward_dynamics_derivatives_in_steps(
 STEPS = ("step velocity", "step acceleration", "step rate")
 
 
-def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: str) -> None:
+def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: str, *, wrenches: bool = False) -> None:
     """Compute the derivatives by composite bodies in motion (S. Singh, R. P. Russell, P. M. Wensing, 2022)."""
-    composites_in_motion(sweeps, qdd, -sweeps.constant("gravity"))
+    composites_in_motion(sweeps, qdd, -sweeps.constant("gravity"), wrenches=wrenches)
     steps = _Columns(by_q, by_qd, mass)
     sweeps.walk(steps.start, steps.visit)
     _add_spin(sweeps, by_q, by_qd)
@@ -193,10 +202,11 @@ def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: st
     sweeps.outward(lambda motor: motor.write(by_qd, [motor_friction_slope(motor)], "v v", add=True), "motors")
 
 
-def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False) -> None:
+def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False, wrenches: bool = False) -> None:
     """Composite body of each subtree: "composite" (4, 4), "momentum" W J (3, 4), and its "force".
 
     ``rise`` (3,) is the acceleration of the ground; with ``whole`` it gets the momentum and the force of everything.
+    Wrenches in the axes of links turn with their bodies, as the rest of the force does.
     """
 
     def outward(body: Row) -> None:
@@ -237,6 +247,8 @@ def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool =
     sweeps.outward(half_spin, "rotors")
     sweeps.outward(forced)
     sweeps.outward(loaded, "rotors")
+    if wrenches:
+        apply_wrenches(sweeps, "force", upright=True)
     sweeps.inward(inward)
 
 

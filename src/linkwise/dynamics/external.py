@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import OPTION_VALUES, algorithm, kernel_of
+from linkwise.dynamics.newton_euler import apply_wrenches
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -19,6 +20,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import on_body
 from linkwise.spatial.validation import choice, common_batch, vectors
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 
 #: The axes and the reference point of a wrench: those of its frame; the world's, about the frame's origin; the
 #: world's, about the world origin.
@@ -256,3 +258,19 @@ def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenche
     for frame, wrench in wrenches_on_frames(tree, q, external, wrenches):
         total = total + jacobian(tree, q, link=frame, frame="body").T @ wrench
     return total
+
+
+@looped("external_efforts")
+def external_efforts_in_steps(sweeps: Sweeps) -> None:
+    """Sum the wrenches on the bodies that each joint carries."""
+
+    def outward(body: Row) -> None:
+        body["force"] = np.zeros(6)
+
+    def inward(body: Row) -> None:
+        body.write("tau", [-(freedom.screw @ body["force"]) for freedom in body.joint.freedoms], "v")
+        body.parent.add("force", body.joint.force_to_parent(body["force"]))
+
+    sweeps.outward(outward)
+    apply_wrenches(sweeps, "force")
+    sweeps.inward(inward)

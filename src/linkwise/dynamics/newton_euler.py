@@ -184,7 +184,7 @@ def motor_friction(motor: Row) -> Any:
 
 
 def motor_friction_slope(motor: Row) -> Any:
-    """Its derivative by the speed: see `linkwise.dynamics.recursions.friction_slope`."""
+    """Its derivative by the speed."""
     speed, width = motor.read("qd", "v")[0], motor.number("width")[()]
     square = speed * speed + select(width, width * width, 1.0)
     viscous, coulomb, asymmetry = (motor.number(name)[()] for name in ("viscous", "coulomb", "asymmetry"))

@@ -69,6 +69,7 @@ def path_drag(tree: Tree, q: Array, dq: Array, speed: Array) -> tuple[Array, Arr
 @algorithm(
     inputs={"q": "nq", "dq": "nv", "ddq": "nv", "acceleration": "", "speed": "", "tau_max": "nv"},
     outputs={"share": "nv"},
+    spread=False,
     open_only=True,
 )
 def path_effort_shares(

@@ -179,18 +179,3 @@ def joint_friction(motor: Motor, speed: Any) -> Any:
         if any_nonzero(positive + negative):
             total = total + 0.5 * (positive + negative) * abs(s)
     return total
-
-
-def friction_slope(tree: Tree, qd: Array) -> list[Any]:
-    """Derivatives (nv) of friction by velocity, N m s/rad; Coulomb friction without a transition speed adds nothing."""
-    slope: list[Any] = [0.0] * tree.nv
-    for drive in tree.drives:
-        motor, k = drive.motor, tree.nv - tree.n + drive.coordinate
-        slope[k] = slope[k] + motor.reflected_viscous
-        width = motor.joint_transition_speed
-        if any_nonzero(motor.coulomb) and any_nonzero(width):
-            positive, negative = motor.reflected_coulomb
-            square = qd[k] * qd[k] + width * width
-            of_sign = width * width / (square * root(square))
-            slope[k] = slope[k] + 0.5 * of_sign * (positive - negative + (positive + negative) * sign(qd[k]))
-    return slope

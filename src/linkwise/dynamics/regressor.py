@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.newton_euler import moving
 from linkwise.dynamics.recursions import joint_friction
-from linkwise.kinematics.body_motion import motions, velocities
+from linkwise.kinematics.body_motion import motions
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.body_transform import JointTransform, joint_transforms
@@ -19,7 +20,8 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank, root, select, sign
 from linkwise.spatial.spatial_vectors import energies, motion_cross
-from linkwise.sweeps.drivers import Row, Sweeps, looped
+from linkwise.sweeps.drivers import Row, Sweeps, body_pose, framed, looped
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
@@ -128,25 +130,39 @@ def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     >>> bool(abs(kinetic @ arm.parameters - arm.kinetic_energy([0.0, 0.5], [1.0, 2.0])) < 1e-12)
     True
     """
-    ten, first = len(LINK), len(LINK) * len(tree.links)
-    kinetic, potential = blank(2, first + len(MOTOR) * len(tree.drives))
-    bodies, down = moving_bodies(tree), -np.asarray(tree.gravity)
-    poses, velocity = body_poses(bodies, q), velocities(bodies, joint_transforms(bodies, q), qd)
-    for k, (body, t) in enumerate(bodies.frames):
-        pose = poses[body] @ t
-        potential[ten * k] = down @ pose[:3, 3]
-        potential[ten * k + 1 : ten * k + 4] = down @ pose[:3, :3]
-        if body >= 0:
-            back, moved = t[:3, :3].T, velocity[body]
-            seen = np.concatenate([back @ (moved[:3] + cross(moved[3:], t[:3, 3])), back @ moved[3:]])
-            kinetic[ten * k : ten * (k + 1)] = 0.5 * energies(seen, seen)
-    for k, drive in enumerate(tree.drives):
-        speed = drive.motor.gear_ratio * qd[tree.nv - tree.n + drive.coordinate]
-        kinetic[first + len(MOTOR) * k] = 0.5 * speed * speed
-    for rotor in bodies.rotors:
-        carried = qd[rotor.speed] * (rotor.turning @ velocity[rotor.body][3:])
-        kinetic[first + len(MOTOR) * rotor.drive] = kinetic[first + len(MOTOR) * rotor.drive] + carried
-    return kinetic, potential
+    bodies = moving_bodies(tree)
+    both = unrolled("energy_regressor", tree, bodies, joint_transforms(bodies, q), q, qd, poses=body_poses(bodies, q))
+    return both[0], both[1]
+
+
+@looped("energy_regressor")
+def energy_regressor_in_steps(sweeps: Sweeps) -> None:
+    """Compute the energies of each link and rotor per unit of its parameters."""
+    down = -sweeps.constant("gravity")
+
+    def outward(body: Row) -> None:
+        body_pose(body)
+        body["velocity"] = moving(body)
+
+    def of_link(link: Row) -> None:
+        there, pose = framed(link), link.pose
+        seen = _relative(pose[:3, :3], pose[:3, 3], link.body["velocity"])
+        link.write("kinetic", 0.5 * energies(seen, seen), "10v", add=True)
+        link.write("potential", [down @ there[:3, 3], *(down @ there[:3, :3]), *[0.0] * 6], "10v", add=True)
+
+    def of_drive(drive: Row) -> None:
+        speed = drive.read("qd", "v")[0]
+        drive.write("kinetic", [drive.number("units")[0] * (0.5 * speed * speed)], "drive", add=True)
+
+    def carried(rotor: Row) -> None:
+        spinning = rotor.number("turning") @ rotor.body["velocity"][3:]
+        rotor.write("kinetic", [rotor.read("qd", "v")[0] * spinning], "drive", add=True)
+
+    sweeps.ground(world=np.eye(4)[:3], velocity=np.zeros(6))
+    sweeps.outward(outward)
+    sweeps.outward(of_link, "links")
+    sweeps.outward(of_drive, "drives")
+    sweeps.outward(carried, "rotors")
 
 
 def _forces(velocity: Array, falling: Array) -> Array:

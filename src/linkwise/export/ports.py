@@ -125,13 +125,13 @@ _MEANINGS = {
     ("T", 0): "kinetic energy, J",
     ("U", 0): "potential energy, J",
     ("L", 0): "kinetic energy less potential energy, J",
-    ("J", 2): "Jacobian: linear rows first",
+    ("J", 2): "Jacobian: linear rows first, loop by loop where it is that of loops",
     ("Jd", 2): "time derivative of the Jacobian",
     ("M", 2): "mass matrix, kg m2, kg m or kg",
     ("C", 2): "matrix of Coriolis and centrifugal terms",
     ("W", 3): "velocity matrix of each link",
     ("H", 3): "acceleration matrix of each link",
-    ("Y", 2): "regressor: efforts per inertial parameter",
+    ("Y", 2): "regressor: efforts, or generalized momenta, per inertial parameter",
     ("c", 1): "centre of mass, m",
     ("p", 1): "momentum, linear first, kg m/s and kg m2/s",
     ("actions", 2): "force and moment that each link receives from its parent, N and N m",
@@ -172,14 +172,16 @@ _MEANINGS = {
     ("wdJ_dq", 2): "derivative of the weighted rows of the Jacobian by the coordinates",
     **{
         (f"d{quantity}_d{variable}", 3): f"second derivatives by {quantity} and {variable}"
-        for quantity in ("q", "qd", "tau", "M")
+        for quantity in ("q", "qd", "tau")
         for variable in ("q", "qd")
     },
     **{
         (f"wd{quantity}_d{variable}", 2): f"second derivatives by {quantity} and {variable}, a weighted sum over the rows"
-        for quantity in ("q", "qd", "tau", "M")
+        for quantity in ("q", "qd", "tau")
         for variable in ("q", "qd")
     },
+    ("dM_dq", 3): "derivative of the mass matrix by q",
+    ("wdM_dq", 2): "derivative of the mass matrix by q, a weighted sum over the rows",
     ("weights", 1): "weight of each row",
     ("rate", 1): "time derivatives of the coordinates",
     ("residual", 1): "what the closure equations leave, m and 1",
@@ -245,7 +247,7 @@ class TapePort:
         Examples
         --------
         >>> TapePort("J", (6, 2)).laid_out
-        '(6, 2), row-major: Jacobian: linear rows first'
+        '(6, 2), row-major: Jacobian: linear rows first, loop by loop where it is that of loops'
         """
         if len(self.shape) < 2:
             return self.described

@@ -59,7 +59,12 @@ def _neg(x: Expr) -> Expr:
 
 def _has_exact_inverse(x: Expr) -> bool:
     """True if a number is a power of two whose inverse is one too, and neither infinite nor subnormal."""
-    return 1e-300 < abs(x.value) < 1e300 and abs(math.frexp(x.value)[0]) == 0.5
+    return _ordinary(x.value) and abs(math.frexp(x.value)[0]) == 0.5
+
+
+def _ordinary(value: float) -> bool:
+    """True if a number and its inverse are neither infinite nor subnormal."""
+    return 1e-300 < abs(value) < 1e300
 
 
 def _multiple(x: Expr) -> tuple[float, Expr]:
@@ -71,7 +76,8 @@ def _multiple(x: Expr) -> tuple[float, Expr]:
 
 def _like_terms(x: Expr, y: Expr, sign: float) -> Expr | None:
     (c, base), (d, other) = _multiple(x), _multiple(y)
-    return _mul(constant(c + sign * d), base) if base is other and base.op != "const" else None
+    together = c + sign * d
+    return _mul(constant(together), base) if base is other and base.op != "const" and math.isfinite(together) else None
 
 
 def _circle(x: Expr, y: Expr) -> Expr | None:
@@ -103,7 +109,7 @@ def _reversed_difference(x: Expr, y: Expr) -> Expr | None:
 
 
 def _constants_together(x: Expr, y: Expr) -> Expr | None:
-    if y.args[0].op == "const":
+    if y.args[0].op == "const" and _ordinary(x.value * y.args[0].value):
         return _mul(constant(x.value * y.args[0].value), y.args[1])
     return None
 

@@ -108,12 +108,12 @@ def _told(
     limits: bool = True,
     **_: Any,
 ) -> Solution:
-    counts = np.ones(3) if mask is None else np.asarray(mask, dtype=float)[:3]
+    counts = np.array(mask_of(mask)[:3])
     start, most = farthest(mechanism, link)
     slid = not limits and any(mechanism.is_length)
     if not np.isfinite(most) or slid or (frame == "body" and not counts.all()):
         return solution
-    away = np.linalg.norm((np.asarray(T, dtype=float)[..., :3, 3] - start) * (counts != 0.0), axis=-1)
+    away = np.linalg.norm((np.asarray(T, dtype=float)[..., :3, 3] - start) * counts, axis=-1)
     return replace(solution, away=np.broadcast_to(away, np.shape(solution.success)), reach=most)
 
 
@@ -347,7 +347,9 @@ def _in_configuration(
         others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), **options, **kept)
         q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
     far, turned, outside = system.checking(tasks, q)
-    success = (reason == "converged") & (far <= size) & (turned <= size) & (outside == 0)
+    within = (far <= size) & (turned <= size) & (outside == 0)
+    success = (reason == "converged") & within
+    reason[~within & (reason == "converged")] = "stalled"  # (tol is below what rounding leaves)
     steps = np.zeros(len(q), dtype=np.intp)
     shared = {"limits": system.bounds, "names": system.names, "tol": size}
     return Solution(q, success, reason, far, turned, steps).shaped(batch, **shared)

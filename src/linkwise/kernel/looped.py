@@ -248,8 +248,8 @@ class LoopedProgram:
 ROW = ("parent", "kind", "q", "v", "body", "count", "link", "drive", "place", "parent's place")
 
 #: Origins of an array's index: "q", "v" the row's first coordinate and velocity, "w" the first velocity of a walk, "r" the
-#: row, "." zero, "10w" ten times w, "drive" and "drive4" the first of the four columns of a motor.
-ORIGINS = ("q", "v", "w", "r", ".", "10w", "drive", "drive4")
+#: row, "." zero, "10w" and "10v" ten times these, "drive" and "drive4" the first of the four columns of a motor.
+ORIGINS = ("q", "v", "w", "r", ".", "10w", "10v", "drive", "drive4")
 
 
 @dataclass(frozen=True)

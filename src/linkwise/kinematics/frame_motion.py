@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.kinematics.body_motion import motions, step_effect
+from linkwise.kinematics.body_motion import BodyMotion, step_effect
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.jacobian import check_frame, jacobian
@@ -16,8 +16,10 @@ from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import motion_cross
+from linkwise.sweeps.drivers import Row, Sweeps, body_pose, framed, looped
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"v": "6"})
@@ -69,8 +71,8 @@ def frame_velocity_derivatives(
            [ 0.,  0.]])
     """
     if moving_bodies(tree).constant_subspaces:
-        changes = _Changes.of(tree, q, qd, np.zeros(tree.nv), link, frame)
-        return changes.velocity_by_q(), changes.jacobian
+        tables = _by_steps("frame_velocity_derivatives", tree, q, qd, link=link, frame=frame)
+        return tables[0], tables[1]
     by_q = tangent_derivative(tree, lambda x: frame_velocity(tree, x, qd, link=link, frame=frame), q)
     return by_q, jacobian(tree, q, link=link, frame=frame)
 
@@ -91,8 +93,8 @@ def frame_acceleration_derivatives(
            [ 0.,  0.]])
     """
     if moving_bodies(tree).constant_subspaces:
-        changes = _Changes.of(tree, q, qd, qdd, link, frame)
-        return *changes.acceleration_derivatives(), changes.jacobian
+        tables = _by_steps("frame_acceleration_derivatives", tree, q, qd, qdd, link=link, frame=frame)
+        return tables[0], tables[1], tables[2]
     by_q = tangent_derivative(tree, lambda x: frame_acceleration(tree, x, qd, qdd, link=link, frame=frame), q)
     rate = jacobian_dot(tree, q, qd, link=link, frame=frame)
     columns = [
@@ -101,82 +103,105 @@ def frame_acceleration_derivatives(
     return by_q, np.stack(columns, axis=1), jacobian(tree, q, link=link, frame=frame)
 
 
-@dataclass(frozen=True)
-class _Changes:
-    """Derivatives of the motion of a frame by the joints, at its origin in the selected axes.
+def _by_steps(name: str, tree: Tree, q: Array, *motion: Array, link: int | str, frame: str) -> tuple[Array, ...]:
+    """Run the steps of an algorithm on the bodies that carry a frame."""
+    bodies = moving_bodies(tree)
+    poses = body_poses(bodies, q, bodies.path(frame_of(tree, bodies, link)[0]))
+    joints = joint_transforms(bodies, q)
+    tables: tuple[Array, ...] = unrolled(name, tree, bodies, joints, q, *motion, poses=poses, link=link, frame=frame)
+    return tables
 
-    Attributes
-    ----------
-    in_world : bool
-        Whether the axes are the world's, beside which a step turns the frame.
-    velocity, acceleration : ndarray (6,)
-        Of the frame: spatial ones, without gravity.
-    jacobian : ndarray (6, nv)
-        Its columns are the motion subspaces of the joints.
-    steps, second_steps, rates : ndarray (6, nv)
-        What `linkwise.kinematics.body_motion.StepEffect` has of each, after S. Singh, R. P. Russell, P. M. Wensing,
-        "Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra", 2022.
+
+@looped("frame_velocity_derivatives", path=True)
+def frame_velocity_derivatives_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
+    """Compute the derivatives from the motion subspaces of the joints, and from what steps of these change."""
+
+    def columns(motion: Array, steps: Sequence[Array]) -> tuple[Array, Array]:
+        column, by_q = steps[0], steps[1]
+        return by_q + (_turned(column[3:], motion[:6]) if frame == "world" else 0.0), column
+
+    _changes(sweeps, frame, ("dv_dq", "dv_dqd"), columns)
+
+
+@looped("frame_acceleration_derivatives", path=True)
+def frame_acceleration_derivatives_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
+    """Compute the derivatives of the acceleration of the frame's origin and of the angular one, from those of spatial ones.
+
+    S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
+    algebra", 2022.
     """
 
-    in_world: bool
-    velocity: Array
-    acceleration: Array
-    jacobian: Array
-    steps: Array
-    second_steps: Array
-    rates: Array
+    def columns(motion: Array, steps: Sequence[Array]) -> tuple[Array, Array, Array]:
+        (column, step, second, rate), velocity = steps, motion[:6]
+        linear, spin, zero = velocity[:3], velocity[3:], np.zeros(3)
+        by_q, by_qd = second - motion_cross(velocity, step), rate - motion_cross(velocity, column)
+        if frame == "world":
+            point = motion[6:9] + cross(spin, linear)  # the acceleration of the frame's origin
+            by_q = by_q + _turned(column[3:], np.concatenate([point, motion[9:]]))
+            across, along = (cross(part[3:], linear) + cross(spin, part[:3]) for part in (step, column))
+            by_q, by_qd = by_q + np.concatenate([across, zero]), by_qd + np.concatenate([along, zero])
+        return by_q, by_qd, column
 
-    @classmethod
-    def of(cls, tree: Tree, q: Array, qd: Array, qdd: Array, link: int | str, frame: str) -> _Changes:
-        """Derivatives for a frame on a link."""
-        check_frame(frame)
-        bodies = moving_bodies(tree)
-        end, t = frame_of(tree, bodies, link)
-        path = bodies.path(end)
-        moved = motions(bodies, joint_transforms(bodies, q), qd, qdd, np.zeros(3))
-        poses = body_poses(bodies, q, path)
-        tip = poses[end] @ t
-        to = np.eye(3) if frame == "world" else tip[:3, :3].T
+    _changes(sweeps, frame, ("da_dq", "da_dqd", "da_dqdd"), columns)
 
-        def seen(k: int, motion: Array) -> Array:
-            turn, arm = to @ poses[k][:3, :3], to @ (tip[:3, 3] - poses[k][:3, 3])
-            angular = turn @ motion[3:]
-            return np.concatenate([turn @ motion[:3] + cross(angular, arm), angular])
 
-        still: Array = np.zeros(6)
-        whole = [seen(end, moved[end].velocity), seen(end, moved[end].acceleration)] if end >= 0 else [still, still]
-        tables = [blank(6, tree.nv) for _ in range(4)]
-        for k in path:
-            for freedom in bodies.bodies[k].freedoms:
-                effect = step_effect(freedom, moved[k])
-                columns = (freedom.screw, effect.velocity, effect.acceleration, effect.velocity + effect.rate)
-                for table, column in zip(tables, columns, strict=True):
-                    table[:, freedom.speed] = seen(k, column)
-        return cls(frame == "world", *whole, *tables)
+def _turned(turning: Array, motion: Array) -> Array:
+    """Change of a motion (6,) per turn of its frame, in the axes of the world."""
+    return np.concatenate([cross(turning, motion[:3]), cross(turning, motion[3:])])
 
-    def velocity_by_q(self) -> Array:
-        """The derivative (6, nv) of the frame's velocity."""
-        result = self.steps.copy()
-        if self.in_world:
-            for j, turning in enumerate(self.jacobian[3:].T):
-                result[:3, j] = result[:3, j] + cross(turning, self.velocity[:3])
-                result[3:, j] = result[3:, j] + cross(turning, self.velocity[3:])
-        return result
 
-    def acceleration_derivatives(self) -> tuple[Array, Array]:
-        """The derivatives (6, nv) of the rate of the frame's velocity by q and by qd."""
-        by_q, by_qd = self.second_steps.copy(), self.rates.copy()
-        linear, spin = self.velocity[:3], self.velocity[3:]
-        point = self.acceleration[:3] + cross(spin, linear)  # the acceleration of the frame's origin
-        for j, (column, step) in enumerate(zip(self.jacobian.T, self.steps.T, strict=True)):
-            by_q[:, j] = by_q[:, j] - motion_cross(self.velocity, step)
-            by_qd[:, j] = by_qd[:, j] - motion_cross(self.velocity, column)
-            if self.in_world:
-                turned = cross(column[3:], point) + cross(step[3:], linear) + cross(spin, step[:3])
-                by_q[:3, j] = by_q[:3, j] + turned
-                by_q[3:, j] = by_q[3:, j] + cross(column[3:], self.acceleration[3:])
-                by_qd[:3, j] = by_qd[:3, j] + cross(column[3:], linear) + cross(spin, column[:3])
-        return by_q, by_qd
+def _changes(sweeps: Sweeps, frame: str, tables: Sequence[str], columns: Callable[..., Sequence[Array]]) -> None:
+    """Write the columns of each joint into tables (6, nv).
+
+    ``columns(motion, steps)`` has the velocity and the spatial acceleration (12,) of the frame, and of a freedom its motion
+    subspace, what a step of it adds to both (see `linkwise.kinematics.body_motion.StepEffect`), and the rate of that motion
+    subspace with what the step adds: (6,) each, seen at the frame's origin in the axes that are asked for.
+    """
+    check_frame(frame)
+    accelerating = len(tables) > 2
+    still = np.zeros(6)
+    sweeps.temporary("tip", 3, 4)
+    sweeps.temporary("tip motion", 12)
+
+    def seen(tip: Array, pose: Array, motion: Array) -> Array:
+        turn, arm = pose[:, :3], tip[:, 3] - pose[:, 3]
+        if frame == "body":
+            turn, arm = tip[:, :3].T @ turn, tip[:, :3].T @ arm
+        angular = turn @ motion[3:]
+        return np.concatenate([turn @ motion[:3] + cross(angular, arm), angular])
+
+    def carried(body: Row) -> tuple[Array, Array]:
+        joint, parent = body.joint, body.parent
+        velocity = joint.motion_from_parent(parent["velocity"])
+        return velocity, joint.motion_from_parent(parent["acceleration"]) if accelerating else still
+
+    def outward(body: Row) -> None:
+        body_pose(body)
+        (velocity, acceleration), rate = carried(body), body.joint.rate(body.read("qd"))
+        body["velocity"], body["acceleration"] = velocity + rate, still
+        if accelerating:
+            body["acceleration"] = acceleration + body.joint.rate(body.read("qdd")) + motion_cross(velocity, rate)
+
+    def tip(row: Row) -> None:
+        pose = framed(row)[:3]
+        row.write("tip", pose, ". .")
+        whole = [seen(pose, row.body["world"], row.body[name]) for name in ("velocity", "acceleration")]
+        row.write("tip motion", np.concatenate(whole), ".")
+
+    def write(body: Row) -> None:
+        at, motion, moved = body.read("tip", ". ."), body.read("tip motion", "."), carried(body)
+        results = []
+        for freedom in body.joint.freedoms:
+            effect = step_effect(freedom, BodyMotion(body["velocity"], body["acceleration"], *moved))
+            parts = (freedom.screw, effect.velocity, effect.acceleration, effect.velocity + effect.rate)
+            results.append(columns(motion, [seen(at, body["world"], part) for part in parts]))
+        for table, values in zip(tables, zip(*results, strict=True), strict=True):
+            body.write(table, np.stack(values, axis=1), ". v")
+
+    sweeps.ground(world=np.eye(4)[:3], velocity=still, acceleration=still)
+    sweeps.outward(outward)
+    sweeps.outward(tip, "frames")
+    sweeps.outward(write)
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"dJ_dq": "6 nv nv"})

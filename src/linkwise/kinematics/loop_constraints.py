@@ -194,9 +194,16 @@ def own_bodies(tree: Tree) -> Bodies:
     return moving_bodies(coupling(tree).uncoupled if tree.coupled else tree)
 
 
+def _at_origin(tree: Tree) -> Tree:
+    """Move the base to the origin: it has no effect on the closure of loops, but a distant one costs digits."""
+    if tree.floating or np.array_equal(tree.base, np.eye(4)):
+        return tree
+    return tree.memo("loop_constraints", "at_origin", lambda: tree.replace(base=np.eye(4)))
+
+
 def _bodies(tree: Tree, q: Array) -> tuple[Bodies, Array]:
     """The moving bodies, each with an independent coordinate, and these coordinates."""
-    return own_bodies(tree), coupling(tree).coordinates(q) if tree.coupled else q
+    return own_bodies(_at_origin(tree)), coupling(tree).coordinates(q) if tree.coupled else q
 
 
 def loop_frames(tree: Tree, bodies: Bodies, loop: Loop) -> tuple[tuple[int, FloatArray], tuple[int, FloatArray]]:
@@ -208,7 +215,7 @@ def loop_frames(tree: Tree, bodies: Bodies, loop: Loop) -> tuple[tuple[int, Floa
 
 
 def _sides(tree: Tree, bodies: Bodies, loop: Loop, q: Array) -> _Sides:
-    ends = loop_frames(tree, bodies, loop)
+    ends = loop_frames(_at_origin(tree), bodies, loop)
     paths = [bodies.path(body) for body, _ in ends]
     shared = 0
     while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:

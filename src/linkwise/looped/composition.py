@@ -12,13 +12,15 @@ import numpy as np
 from linkwise import algorithm
 from linkwise.algorithm import Algorithm
 from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.dynamics.inverse_dynamics import AT_REST
 from linkwise.expr.derivative import rates
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.numpy import python_gufunc
 from linkwise.kinematics.analytic_jacobian import RATES, defined
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.looped.kernel import LoopedKernel, looped_kernel, regular
+from linkwise.looped.kernel import LoopedKernel, looped_kernel, solved
+from linkwise.model.potential import ConstantForce
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import product
 from linkwise.spatial.rotation import cross
@@ -37,15 +39,21 @@ class Composition:
     ----------
     parts : tuple of str
         The algorithms that it takes; they get those of its options that they have.
-    fixed : mapping of str to object
-        Options of these beside.
     function : callable
-        ``function(parts, *arrays)`` over batches; options that no part has are keywords.
+        ``function(parts, *arrays)`` over batches; options that no part has, and `facts`, are keywords.
+    on : mapping of str to callable
+        For parts of another mechanism, what makes it of the one in question.
+    facts : tuple of str
+        Attributes of the mechanism that the function is given.
+    fixed : mapping of str to object
+        Options of the parts beside.
     """
 
     parts: tuple[str, ...]
-    fixed: Mapping[str, Any]
     function: Callable[..., Any]
+    on: Mapping[str, Callable[[Tree], Tree]]
+    facts: tuple[str, ...]
+    fixed: Mapping[str, Any]
 
 
 #: Configurations at which a frame's orientation is tested, and the finite substitute for an infinite rate of a coordinate.
@@ -55,14 +63,29 @@ SAMPLES, ENDLESS = 3, 1e12
 COMPOSITIONS: dict[str, Composition] = {}
 
 
-def composed(*parts: str, **fixed: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def composed(
+    *parts: str, on: Mapping[str, Callable[[Tree], Tree]] | None = None, facts: tuple[str, ...] = (), **fixed: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the composition of the algorithm with the function's name; see `Composition`."""
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        COMPOSITIONS[function.__name__] = Composition(parts, fixed, function)
+        COMPOSITIONS[function.__name__] = Composition(parts, function, on or {}, facts, fixed)
         return function
 
     return declare
+
+
+def _held(tree: Tree) -> Tree:
+    """The mechanism with a floating base, without springs on joints and between links."""
+    return tree.replace(floating=True, loops=(), springs=[x for x in tree.springs if isinstance(x, ConstantForce)])
+
+
+def _weightless(tree: Tree) -> Tree:
+    return tree.replace(gravity=np.zeros(3))
+
+
+def _bare(tree: Tree) -> Tree:
+    return tree.without_friction().replace(gravity=np.zeros(3), springs=())
 
 
 def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
@@ -88,12 +111,6 @@ def frame_acceleration(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatAr
 
 
 @composed("jacobian", "jacobian_dot")
-def frame_velocity_derivatives(parts: Parts, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The derivatives of J qd by q and by qd."""
-    return np.swapaxes(product(_slopes(parts, q), qd[..., None, :]), -1, -2), parts["jacobian"](q)
-
-
-@composed("jacobian", "jacobian_dot")
 def kinematic_hessian(parts: Parts, q: FloatArray) -> FloatArray:
     """The rates of the Jacobian along each joint."""
     return np.moveaxis(_slopes(parts, q), -3, -1)
@@ -109,7 +126,7 @@ def kinematic_hessian_product(parts: Parts, q: FloatArray, weights: FloatArray) 
 def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray:
     """J inverse(M) J'."""
     jac = parts["jacobian"](q)
-    half = jac @ np.linalg.solve(regular(parts["mass_matrix"](q)), np.swapaxes(jac, -1, -2))
+    half = jac @ solved(parts["mass_matrix"](q), np.swapaxes(jac, -1, -2))
     return np.asarray(0.5 * (half + np.swapaxes(half, -1, -2)))
 
 
@@ -117,6 +134,52 @@ def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray
 def centroidal_momentum_matrix(parts: Parts, q: FloatArray) -> FloatArray:
     """Momenta at unit velocities."""
     return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts, q)), -1, -2)
+
+
+@composed("centroidal_momentum_derivatives")
+def centroidal_momentum_matrix_dot(parts: Parts, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """A_dot: the derivative of A_dot qd by qd, less that of A qd by q."""
+    by_q, _, by_qd, _ = parts["centroidal_momentum_derivatives"](q, qd, np.zeros_like(qd))
+    return np.asarray(by_qd - by_q)
+
+
+@composed("inverse_dynamics", on={"inverse_dynamics": _held}, facts=("floating",))
+def base_wrench(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatArray, *, floating: bool) -> FloatArray:
+    """First six efforts of the mechanism with a base that floats."""
+    if not floating:
+        q, qd, qdd = (
+            np.concatenate([np.broadcast_to(still.astype(x.dtype), (*x.shape[:-1], still.size)), x], axis=-1)
+            for still, x in ((AT_REST, q), (np.zeros(6), qd), (np.zeros(6), qdd))
+        )
+    return parts["inverse_dynamics"](q, qd, qdd)[..., :6]
+
+
+@composed("regressor", facts=("nv",))
+def gravity_regressor(parts: Parts, q: FloatArray, *, nv: int) -> FloatArray:
+    """Regressor at rest."""
+    still = np.zeros(nv, dtype=q.dtype)
+    return parts["regressor"](q, still, still)
+
+
+@composed("regressor", on={"regressor": _weightless})
+def momentum_regressor(parts: Parts, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """Regressor without gravity and velocities, for accelerations qd."""
+    return parts["regressor"](q, np.zeros_like(qd), qd)
+
+
+@composed("inverse_dynamics", "gravity_torque", "spring_torque", on={"inverse_dynamics": _bare})
+def path_dynamics(parts: Parts, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> tuple[FloatArray, ...]:
+    """Efforts of bodies alone, of accelerations dq and of motions dq, ddq; efforts at rest."""
+    still, efforts = np.zeros_like(dq), parts["inverse_dynamics"]
+    return efforts(q, still, dq), efforts(q, dq, ddq), parts["gravity_torque"](q) + parts["spring_torque"](q, still)
+
+
+@composed("inverse_dynamics")
+def path_effort_shares(parts: Parts, q: FloatArray, *path: FloatArray) -> FloatArray:
+    """Efforts over their limits."""
+    dq, ddq, acceleration, speed, limit = path
+    rate, rise = speed[..., None], acceleration[..., None]
+    return parts["inverse_dynamics"](q, dq * rate, dq * rise + ddq * (rate * rate)) / limit
 
 
 @composed("forward_kinematics", "jacobian")
@@ -179,6 +242,7 @@ class ComposedKernel(LoopedKernel):
         self._declare(tree, declared, options, sum(part.tape.length for part in parts.values()))
         known = {name for part in parts for name in algorithm.find(part).options}
         keywords = {name: value for name, value in options.items() if name not in known}
+        keywords |= {name: getattr(tree, name) for name in COMPOSITIONS[declared.name].facts}
 
         def make() -> Any:
             ufuncs = {name: part.ufunc for name, part in parts.items()}  # (which do not lead back to the mechanism)
@@ -201,7 +265,8 @@ def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any],
         part = algorithm.find(name)
         known = {key: value for key, value in options.items() if key in part.options}
         fixed = {key: value for key, value in composition.fixed.items() if key in part.options}
-        kernel = looped_kernel(tree, part, known | fixed, tier)
+        change = composition.on.get(name)
+        kernel = looped_kernel(change(tree) if change else tree, part, known | fixed, tier)
         if kernel is None:
             return None
         parts[name] = kernel

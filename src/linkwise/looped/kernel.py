@@ -214,7 +214,7 @@ def data_of(
     """The tables of a mechanism for an algorithm; `twisted` see `MechanismRows`."""
     layout = layout or code_for(tree, declared, options).layout
     rows, steps = rows_for(tree, declared, options, twisted=twisted), LOOPED[declared.name]
-    if declared.name.startswith("center_of_mass") or options.get("about") == "com":
+    if declared.name.startswith(("center_of_mass", "centroidal")) or options.get("about") == "com":
         some_mass(tree, float(rows.constant("mass")))
     bodies = rows.table("bodies")
     sparse = len(bodies) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(bodies))
@@ -249,28 +249,32 @@ class CoupledAcceleration:
     """
 
     def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
-        stem = "inverse_dynamics"
-        efforts = algorithm.with_external(stem) if "external" in declared.inputs else stem
+        efforts, slopes = "inverse_dynamics", "inverse_dynamics_derivatives"
+        if "external" in declared.inputs:
+            efforts, slopes = map(algorithm.with_external, (efforts, slopes))
         self.efforts = Coupled(tree, algorithm.find(efforts), options)
         self.mass = Coupled(tree, algorithm.find("mass_matrix"), {})
-        slopes = f"{stem}_derivatives" if declared.name.endswith("derivatives") else None
-        self.slopes = Coupled(tree, algorithm.find(slopes), {}) if slopes else None
+        self.slopes = Coupled(tree, algorithm.find(slopes), options) if declared.name.endswith("derivatives") else None
 
     def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
         """Compute many rows."""
         (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
-        qdd: Any = np.linalg.solve(regular(mass), (tau - efforts)[..., None])[..., 0]
+        qdd = solved(mass, (tau - efforts)[..., None])[..., 0]
         if self.slopes is None:
             return (qdd,)
-        by_q, by_qd, _ = self.slopes(q, qd, qdd)
-        return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
+        by_q, by_qd, _ = self.slopes(q, qd, qdd, *external)
+        unit = np.broadcast_to(np.eye(mass.shape[-1], dtype=mass.dtype), mass.shape)
+        return tuple(np.split(solved(mass, np.concatenate([-by_q, -by_qd, unit], axis=-1)), 3, axis=-1))
 
 
-def regular(mass: FloatArray) -> FloatArray:
-    """Mass matrices (..., nv, nv), in place, NaN for those that are singular: NumPy would leave all rows for one of them."""
-    with np.errstate(invalid="ignore"):
-        mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-    return mass
+def solved(mass: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve with mass matrices (..., nv, nv): (..., nv, k), NaN for those that are singular, which become NaN themselves."""
+    try:
+        return np.asarray(np.linalg.solve(mass, right))
+    except np.linalg.LinAlgError:  # (NumPy drops all rows for a singular one)
+        with np.errstate(invalid="ignore"):
+            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+        return np.asarray(np.linalg.solve(mass, right))
 
 
 class _Spread:
@@ -280,6 +284,8 @@ class _Spread:
         rows = couplings.spread
         self.source = np.argmax(rows != 0.0, axis=1)
         self.ratio = rows[np.arange(len(rows)), self.source]
+        self.first = np.unique(self.source, return_index=True)[1]
+        self.others = np.delete(np.arange(len(rows)), self.first)
         self.joints = len(couplings.shift)
         self.shift, self.base, self.count = couplings.shift, couplings.base, rows.shape[1]
 
@@ -300,10 +306,11 @@ class _Spread:
         for place, letter in enumerate(letters):
             if letter == "nv":
                 axis = value.ndim - len(letters) + place
-                moved = np.moveaxis(value, axis, -1)
+                moved = np.moveaxis(value, axis, -1) * self.ratio.astype(value.dtype)
                 total = np.zeros((*moved.shape[:-1], self.count), dtype=value.dtype)
-                for row, (at, ratio) in enumerate(zip(self.source, self.ratio.astype(value.dtype), strict=True)):
-                    total[..., at] += ratio * moved[..., row]
+                total[..., self.source[self.first]] = moved[..., self.first]
+                for row in self.others:
+                    total[..., self.source[row]] += moved[..., row]
                 value = np.ascontiguousarray(np.moveaxis(total, -1, axis))
         return value
 
@@ -319,8 +326,8 @@ INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_
 #: Algorithms that the momenta of motors of joints with quaternions act on.
 TURNING = ("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics")
 
-#: Algorithms that are written for constant motion subspaces.
-CONSTANT = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+#: How the names of algorithms end that are written for constant motion subspaces.
+CONSTANT = ("coriolis_matrix", "_derivatives")
 
 
 def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
@@ -331,6 +338,8 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
     other = sorted(options.keys() - {*steps.variants, "link", "wrenches"})
     if other or ("link" in options and not (steps.path or steps.moment)):
         return f"{name} in steps has no option {', '.join(other) or 'link'}"
+    if name.endswith("external_derivatives") and any(axes != "body" for _, axes in options.get("wrenches") or ()):
+        return "it has wrenches in the world's axes"
     if tree.parameters_used:
         return "it has symbols"
     if tree.loops and not steps.path and name not in {"link_poses", "motion"}:
@@ -364,7 +373,7 @@ def _unknown_motor(tree: Tree, name: str) -> str:
 
 def _unknown_joint(tree: Tree, name: str) -> str:
     problem = traced_joints(_free(tree)).problem
-    if not problem and name.startswith(CONSTANT) and not moving_bodies(_free(tree)).constant_subspaces:
+    if not problem and name.endswith(CONSTANT) and not moving_bodies(_free(tree)).constant_subspaces:
         return "the motion subspace of a joint depends on its coordinate"
     return problem
 

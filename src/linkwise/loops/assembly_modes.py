@@ -185,7 +185,7 @@ class AssemblyModes:
         >>> bool(abs(modes.reach([0.0, 0.44, 0.0])[2]).max() < 1e-9)  # where all coordinates are zero
         True
         """
-        ring, place = self._dyads[0].ring, vectors("point", point, 3, finite=False)
+        ring, place = self._dyads[0].ring, vectors("point", point, 3, finite=False) - self.mechanism.base[:3, 3]
         with np.errstate(invalid="ignore"):
             rows = np.array(self._reach(place @ ring.plane.T))
         outside = np.abs(place @ ring.normal - ring.level) > CLOSED * ring.size

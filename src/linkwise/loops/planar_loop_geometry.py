@@ -19,6 +19,7 @@ from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import basis
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
+from linkwise.spatial.transform import transform
 
 #: A displacement of the plane: turn and shift, (2,) each.
 Move = tuple[Array, Array]
@@ -198,9 +199,9 @@ class Ring:
     ends : tuple of ndarray (2,)
         Where the frames of the loop are.
     normal : ndarray (3,)
-        Common axis of the joints, in the world frame where all coordinates are zero.
+        Common axis of the joints, in the axes of the world, where all coordinates are zero.
     plane : ndarray (2, 3)
-        The axes x and y of the plane, as rows.
+        The axes x and y of the plane, as rows; their origin is that of the base, as for `level`.
     size : float
         The extent of its joints, m.
     turn : ndarray (2,)
@@ -318,7 +319,8 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
             " of loops of joints whose velocities are the rates of their coordinates"
         )
     tree = separated(tree)
-    frames = frames_at_zero(tree)
+    at_origin = transform(tree.base[:3, :3], np.zeros(3))  # (a base far away would cost digits)
+    frames = frames_at_zero(tree.replace(base=at_origin))
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))
 
 

@@ -83,7 +83,7 @@ class LinkageEquations:
         return Kernel(trace(function, f"linkage_{name}", inputs, outputs), None, function.__doc__ or "")
 
     def step(self, u: Array, q: Array, steps: int = STEPS) -> tuple[Array, Any, Any]:
-        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,).
+        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,), the first along the tangent there.
 
         Returns
         -------
@@ -103,8 +103,11 @@ class LinkageEquations:
         tangent: Array = blank(len(self.passive))
         shift: Array = blank(len(self.passive))
         for number in range(steps):
-            residual, jac = closure_sine(self.tree, here), closure_jacobian(self.tree, here)
+            point = here if number else q
+            residual, jac = closure_sine(self.tree, point), closure_jacobian(self.tree, point)
             right = -residual[list(self.rows), None]
+            if not number:
+                right = right + self._driven_rows(jac, here - q)[:, None]
             if number == steps - 1:
                 right = np.concatenate([right, self._driven_rows(jac, here - q)[:, None]], axis=1)
             solved = self._solve(jac, right)

@@ -342,9 +342,9 @@ def _diagonal(values: list[Any]) -> list[list[Any]]:
 
 
 def _raised(base: Any, exponent: Any) -> Any:
-    if isinstance(base, Expr) and not abs(exponent) <= GREATEST_EXPONENT:
-        return math.nan
-    return base**exponent if isinstance(base, Expr) else float(base) ** float(exponent)
+    if isinstance(base, Expr):
+        return base**exponent if abs(exponent) <= GREATEST_EXPONENT else math.nan
+    return math.pow(base, exponent) if base or exponent else math.nan
 
 
 #: Precedence of a sign and of a power, relative to the operations of the table.

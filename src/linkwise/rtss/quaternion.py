@@ -16,11 +16,11 @@ from linkwise.spatial.quaternion import (
     quaternion_rotation,
     rotated,
     rotation_quaternion,
-    unit_quaternion,
 )
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import flag, numbers, rigid_poses
+from linkwise.spatial.vector import directions, lengths
 
 #: Quaternions that are so near to opposite, rad, have no sure arc between them.
 HALF_TURN = 1e-6
@@ -112,7 +112,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
 
     def norm(self) -> float:
         """Return the length."""
-        return float(np.linalg.norm(self._elements))
+        return float(lengths(self._elements))
 
     def unit(self) -> rt_quaternion:
         """Return the quaternion of length 1 with the same direction.
@@ -122,7 +122,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
         ArgumentError
             Where it is zero.
         """
-        return rt_quaternion(unit_quaternion(self._some("made one of length 1")))
+        return rt_quaternion(directions(self._some("made one of length 1")))
 
     def inv(self) -> rt_quaternion:
         """Return the inverse: the product of both is 1.
@@ -132,8 +132,7 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
         ArgumentError
             Where it is zero.
         """
-        elements = self._some("inverted")
-        return rt_quaternion(conjugated(elements) / float(elements @ elements))
+        return rt_quaternion(conjugated(directions(self._some("inverted"))) / self.norm())
 
     @overload
     def __mul__(self, other: rt_quaternion) -> rt_quaternion: ...
@@ -146,7 +145,8 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
         vectors = numbers("what a quaternion is multiplied with", other, expected)
         if vectors.shape[-1:] != (3,) and vectors.shape != (3, 1):
             raise ArgumentError(f"a quaternion is multiplied with an array of shape {vectors.shape}; expected {expected}")
-        turned = rotated(self._some("used to turn a vector"), vectors.reshape(3) if vectors.shape == (3, 1) else vectors)
+        direction = directions(self._some("used to turn a vector"))
+        turned = rotated(direction, vectors.reshape(3) if vectors.shape == (3, 1) else vectors)
         return turned.reshape(vectors.shape)
 
     def __truediv__(self, other: Any) -> rt_quaternion:
@@ -210,7 +210,7 @@ def rt_q2tr(q: rt_quaternion) -> FloatArray:
     >>> rt_q2tr(rt_quaternion([0, 0, 0, 2]))[:3, :3].tolist()
     [[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return transforms(quaternion_rotation(_quaternion("rt_q2tr: q", q)._some("made a transform")))
+    return transforms(quaternion_rotation(directions(_quaternion("rt_q2tr: q", q)._some("made a transform"))))
 
 
 @overload
@@ -282,14 +282,13 @@ def _quaternion(field: str, value: Any) -> rt_quaternion:
 
 
 def _turn(axis: Any, angle: Any) -> FloatArray:
-    v = vector("rt_quaternion: v", axis, 3)
-    size = np.linalg.norm(v)
+    direction = directions(vector("rt_quaternion: v", axis, 3))
     half = numbers("rt_quaternion: theta", angle, "an angle, rad") / 2.0
     if half.ndim:
         raise ArgumentError(f"rt_quaternion: theta has the shape {half.shape}; expected an angle, rad")
-    if size == 0:
+    if not direction.any():
         raise ArgumentError(f"rt_quaternion: v is {shown(axis)}; expected an axis with a direction")
-    return np.concatenate([[np.cos(half)], np.sin(half) * v / size])
+    return np.concatenate([[np.cos(half)], np.sin(half) * direction])
 
 
 def _elements(value: Any) -> FloatArray:

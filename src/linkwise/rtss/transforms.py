@@ -16,6 +16,7 @@ from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, ro
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid, transforms
 from linkwise.spatial.validation import common_batch, numbers, real, rigid_poses
+from linkwise.spatial.vector import directions
 
 #: Two directions are parallel if the sine of their angle is below this.
 PARALLEL = 1e-9
@@ -273,22 +274,20 @@ def rt_unit(v: Any) -> Any:
 
 
 def _unit(field: str, v: FloatArray) -> FloatArray:
-    size = np.linalg.norm(v)
-    if size == 0:
+    if not v.any():
         raise ArgumentError(f"{field} is {shown(v.tolist())}; expected a vector with a direction")
-    return np.asarray(v / size)
+    return directions(v.ravel()).reshape(v.shape)
 
 
 def _from_oa(function: str, o: FloatArray, a: FloatArray) -> FloatArray:
     """Rotations (..., 3, 3) from the directions of their z axes and, with them, the planes of their y axes."""
-    lengths = np.linalg.norm(o, axis=-1, keepdims=True), np.linalg.norm(a, axis=-1, keepdims=True)
-    there = (lengths[0] > 0) & (lengths[1] > 0)
-    y, z = o / np.where(there, lengths[0], 1.0), a / np.where(there, lengths[1], 1.0)
+    y, z = directions(o), directions(a)
     x = np.cross(y, z)
     sine = np.linalg.norm(x, axis=-1, keepdims=True)
-    if not (there & (sine > PARALLEL)).all():
-        directions = f"{shown(o.tolist())} and {shown(a.tolist())}; expected two that are neither zero nor parallel"
-        raise ArgumentError(f"{function}: the y and z directions are {directions}")
+    if not (sine > PARALLEL).all():
+        both = f"{shown(o.tolist())} and {shown(a.tolist())}"
+        expected = "two that are neither zero nor parallel"
+        raise ArgumentError(f"{function}: the y and z directions are {both}; expected {expected}")
     x = x / sine
     return np.stack([x, np.cross(z, x), z], axis=-1)
 

@@ -274,6 +274,8 @@ class Service:
             raise ArgumentError("there is nothing to restore: nothing was saved since the server began")
         else:
             self._chain.restore(self._saved)
+            if self._watchdog is not None:
+                self._watchdog.restored()
 
     def _started(self, settings: ServerSettings) -> subprocess.Popen[bytes]:
         """Start the child process."""

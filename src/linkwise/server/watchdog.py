@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -61,13 +62,17 @@ class Watchdog:
         if name in self._speeds:
             self._written[name] = self._clock()
 
+    def restored(self) -> None:
+        """Note that all inputs are again as they once were: speeds that clients wrote may be back."""
+        self._written = dict.fromkeys(self._written, self._clock())
+
     def look(self) -> None:
         """Set inputs to zero that have not been written for too long, once until they are written again."""
-        if not self._written:
-            return
         now = self._clock()
-        for name in [name for name, then in self._written.items() if now - then > self._after]:
-            del self._written[name]
+        for name, then in self._written.items():
+            if now - then <= self._after:
+                continue
+            self._written[name] = math.inf
             if name not in self._ports.routes:
                 moved = bool(self._ports.view(name).any())
                 self._ports.view(name)[...] = 0.0

@@ -29,6 +29,9 @@ PATIENCE = 20_000
 #: The part of the whole time by which it must get on.
 LEAST = 1e-4
 
+#: How many values of an event function are kept: more than a step and the search for a zero in it ask for.
+SEEN = 1000
+
 _STUCK = (
     f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
     " (method='rk4'), or without_friction()"
@@ -157,12 +160,16 @@ class AdaptiveRollout:
         events = [self._event_function(watch, float(t[0])) for watch in self.task.events] or None
         options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances}
         try:
-            solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=events, **options)
+            # (of two instants the second state is the step's own: that of dense output may be on another side of an event)
+            looked_at = t if len(t) > 2 else None
+            solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=looked_at, events=events, **options)
         except _StuckError as stuck:
             self._stop(stuck.args[0], _STUCK)
             return False
-        reached = first + len(solution.t)
-        self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T, [self.nq], axis=1)
+        kept = np.searchsorted(solution.t, t[t <= max(solution.t, default=-np.inf)], side="right") - 1
+        reached = first + len(kept)
+        if len(kept):
+            self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T[kept], [self.nq], axis=1)
         latest = self._note(solution)
         if solution.status == 1:
             self.end = latest
@@ -209,15 +216,30 @@ class AdaptiveRollout:
     def _event_function(self, watch: Watch, begin: float) -> Any:
         """A watched function as SciPy wants it; one that begins at zero does not count as a crossing there."""
 
-        def value(t: float, y: FloatArray) -> float:
-            result = float(watch(t, y[: self.nq], y[self.nq : self.nq + self.nv], finite=t == begin))
+        def value(t: float, q: FloatArray, qd: FloatArray) -> float:
+            result = float(watch(t, q, qd, finite=t == begin))
             return np.nan if t == begin and result == 0.0 else result
 
-        function: Any = value
         left = watch.terminal - sum(event.name == watch.name for event in self.events)
-        function.terminal = max(left, 1) if watch.terminal else False
-        function.direction = watch.direction
-        return function
+        return self._watched(value, max(left, 1) if watch.terminal else False, watch.direction)
+
+    def _watched(self, value: Any, terminal: int, direction: float) -> Any:
+        """A function of t, q and qd as SciPy wants it, which has one value at each time.
+
+        The dense output at the ends of a step may round to another sign than the step itself.
+        """
+        seen: dict[float, float] = {}
+
+        def function(t: float, y: FloatArray) -> float:
+            if t not in seen:
+                if len(seen) == SEEN:
+                    del seen[next(iter(seen))]
+                seen[t] = float(value(t, y[: self.nq], y[self.nq : self.nq + self.nv]))
+            return seen[t]
+
+        watched: Any = function
+        watched.terminal, watched.direction = terminal, direction
+        return watched
 
     def _note(self, solution: Any) -> float:
         """Record events of a piece, in the order of time; return the time of the last."""

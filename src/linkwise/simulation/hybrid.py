@@ -125,6 +125,7 @@ class HybridRollout(ModalRollout):
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
         self.names = [*tree.velocity_names[: tree.nv - tree.n], *tree.names]
         self.stopped: dict[int, int] = {}
+        self.released: set[int] = set()
         self._check_start()
 
     @staticmethod
@@ -173,7 +174,7 @@ class HybridRollout(ModalRollout):
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
         """Events that end a mode: kind, velocity, and a function that falls to zero."""
-        stuck, event = set(mode.stuck.tolist()), partial(self._falling, nq=self.nq, begin=begin)
+        stuck, event = set(mode.stuck.tolist()), partial(self._falling, begin=begin)
 
         def margin(k: int) -> Any:
             def value(t: float, q: FloatArray, qd: FloatArray) -> float:
@@ -187,7 +188,8 @@ class HybridRollout(ModalRollout):
             events.append(("stick", i, event(lambda _t, _q, qd, i=i: mode.direction[i] * qd[i])))
         for i, side in np.argwhere(np.isfinite(self.laws.limits)).tolist():
             if i not in stuck:
-                end, sign = self.laws.limits[i, side], 1.0 - 2.0 * side
+                sign = 1.0 - 2.0 * side
+                end = self.laws.limits[i, side] - sign * self.task.tolerances["atol"] * (i in self.released)
                 gap = lambda _t, q, _qd, at=i + self.shift, end=end, sign=sign: sign * (q[at] - end)  # noqa: E731
                 events.append(("hit high" if side else "hit low", i, event(gap)))
         return events
@@ -197,6 +199,8 @@ class HybridRollout(ModalRollout):
     ) -> tuple[FloatArray, FloatArray, Mode, float | None]:
         """The state and the mode after events, and the first step to take in it."""
         q, qd = q.copy(), qd.copy()
+        near, atol = np.abs(q[self.shift :, None] - self.laws.limits).min(axis=1), self.task.tolerances["atol"]
+        self.released = {i for i in self.released if near[i] <= atol}
         for kind, i in occurred:
             if kind == "stick":
                 qd[i] = 0.0
@@ -251,7 +255,8 @@ class HybridRollout(ModalRollout):
             for i, side in zip(still, active, strict=True):
                 if side:
                     direction[i] = -side if laws.dry[i] else 0.0
-                    self.stopped.pop(int(i), None)
+                    if self.stopped.pop(int(i), None) is not None:  # (an integrator's error is no hit)
+                        self.released.add(int(i))
             still, bounds, within = still[active == 0], bounds[:, active == 0], within[:, active == 0]
         mode = Mode(direction, still, bounds)
         return mode, np.asarray(self.rates(q, qd, tau + self._efforts(mode, tau, q, qd)))[self.nq :]

@@ -145,7 +145,7 @@ class GroundRollout(ModalRollout):
 
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
         def event(value: Any) -> Any:
-            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), nq=self.nq, begin=begin)
+            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), begin)
 
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
             return self.ground.along(self._ground_forces(mode, law(t, q, qd), q, qd), mode.standing)[name]

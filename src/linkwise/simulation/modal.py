@@ -35,6 +35,16 @@ class Piece:
     law: Law
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """One state (nq + nv + 1,) in the place of dense output."""
+
+    state: FloatArray
+
+    def __call__(self, time: Any) -> FloatArray:
+        return np.multiply.outer(self.state, np.ones(np.shape(time)))
+
+
 class ModalRollout(AdaptiveRollout):
     """Integration of one initial state through all instants, from event to event; a subclass defines the modes."""
 
@@ -69,20 +79,14 @@ class ModalRollout(AdaptiveRollout):
 
         return derivative
 
-    @staticmethod
-    def _falling(value: Any, nq: int, begin: float) -> Any:
+    def _falling(self, value: Any, begin: float) -> Any:
         """Event function for SciPy that falls to zero at the end of a mode; a zero at its begin does not count."""
-        seen: dict[float, float] = {}
 
-        def function(t: float, y: FloatArray) -> float:
-            if t not in seen:  # (the dense output at the ends of a step may round to the other sign)
-                result = float(value(t, y[:nq], y[nq:-1]))
-                seen[t] = max(result, 1.0) if t == begin else result  # (not tiny: a root would be seen at the beginning)
-            return seen[t]
+        def above(t: float, q: FloatArray, qd: FloatArray) -> float:
+            result = float(value(t, q, qd))
+            return max(result, 1.0) if t == begin else result  # (not tiny: a root would be seen at the beginning)
 
-        watched: Any = function
-        watched.terminal, watched.direction = True, -1.0
-        return watched
+        return self._watched(above, True, -1.0)
 
     def _piece(self, first: int, following: int) -> bool:
         pieces = len(self.pieces)
@@ -104,8 +108,10 @@ class ModalRollout(AdaptiveRollout):
             watched = [self._event_function(watch, time) for watch in self.task.events]
             changing = self._mode_events(mode, law, time)
             options: dict[str, Any] = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": True}
+            if self.task.torque.is_law and not self.task.hold:  # (what rests would let steps pass over pushes)
+                options["max_step"] = float(np.diff(times).max())
             if first_step is not None:
-                options["first_step"] = min(first_step, last - time)
+                options["first_step"] = min(first_step, last - time, options.get("max_step", np.inf))
             y = np.concatenate([q, qd, [self.total]])
             functions = [*watched, *(function for _, _, function in changing)]
             solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
@@ -125,13 +131,15 @@ class ModalRollout(AdaptiveRollout):
             fired = zip(changing, solution.t_events[len(watched) :], strict=True)
             occurred = {(kind, i) for (kind, i, _), at in fired if len(at)}
             q, qd, mode, first_step = self._change(time, q, qd, law, occurred)
+            if time == last:  # (the next piece begins with the state after the event)
+                self.pieces.append(Piece(time, time, _Standing(np.concatenate([q, qd, [self.total]])), mode, law))
         return goes_on
 
     def _fill(self, first: int, following: int, pieces: list[Piece]) -> None:
         """The states at the instants of some pieces."""
         times = self.task.every[first + 1 : following + 1]
         for piece in pieces:
-            inside = np.flatnonzero((times > piece.begin) & (times <= piece.end)) + first + 1
+            inside = np.flatnonzero((times >= piece.begin) & (times <= piece.end)) + first + 1
             if len(inside):
                 values = piece.solution(self.task.every[inside]).T
                 self.q[inside], self.qd[inside] = values[:, : self.nq], values[:, self.nq : -1]

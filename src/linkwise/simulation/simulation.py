@@ -126,7 +126,8 @@ def simulate(
         stick, or creeps if its motor has a `transition_speed`. "stiction": what holds the joint, up to the breakaway
         friction; where more is needed it slips, against the Coulomb friction, which jumps. Joints that stick, slip or
         reverse, and those that hit an `EndStop` with a restitution, are located as events ("stick elbow", "slip elbow",
-        "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them.
+        "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them. Under a law that
+        is asked at every stage no step is longer than the longest interval of the instants: a shorter push may be missed.
     stabilization : {"projection", "baumgarte", "none"}
         What keeps loops closed. "projection": behind every step the state goes to the nearest one that closes them, measured
         by the mass matrix, to 1e-11 (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006, section

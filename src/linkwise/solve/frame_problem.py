@@ -85,16 +85,19 @@ class FrameConstraint:
         The frames.
     angles : tuple of bool
         Which rows are angles, (m,).
+    ranged : bool
+        Whether it is a range.
     rows : Kernel
         Numbers, poses (4, 4) and columns (6, 1) to residual (m,), rates and exact rates (m, 1).
-    errors : Kernel
+    lacking : Kernel
         Numbers and poses to the squares of distance and angle.
     """
 
     links: tuple[int | str, ...]
     angles: tuple[bool, ...]
+    ranged: bool
     rows: Kernel
-    errors: Kernel
+    lacking: Kernel
 
     @classmethod
     def of(cls, constraint: Constraint) -> FrameConstraint | None:
@@ -118,7 +121,8 @@ class FrameConstraint:
         poses = {"p": (count,), **{f"T{k}": (4, 4) for k in range(len(links))}}
         columns = {f"J{k}": (6, 1) for k in range(len(links))}
         compiled = Kernel(trace(rows, "frame_equations", {**poses, **columns}))
-        return cls(links, equations.angles, compiled, Kernel(trace(errors, "frame_errors", poses)))
+        ranged = (equations.interval or constraint.interval(view, _symbols(count))) is not None
+        return cls(links, equations.angles, ranged, compiled, Kernel(trace(errors, "frame_errors", poses)))
 
     def equations(self, at: BatchConfiguration, p: FloatArray) -> ConstraintEquations:
         """The equations at many configurations, for numbers (p, N): residual (m, N), rates (m, nv, N)."""
@@ -128,9 +132,14 @@ class FrameConstraint:
         rates, exact = (np.transpose(part[..., 0], (2, 1, 0)) for part in (rates, exact))
         return ConstraintEquations(residual[:, 0].T, rates, self.angles, exact)
 
+    def errors(self, at: BatchConfiguration, p: FloatArray) -> tuple[Any, Any]:
+        """The squares of distance and angle (...,), for numbers (p, ...)."""
+        squares: tuple[Any, Any] = self.lacking(np.moveaxis(p, 0, -1), *(at.pose(link) for link in self.links))
+        return squares
+
     def moved(self, tree: Tree, q: FloatArray) -> npt.NDArray[np.bool_]:
         """Mask of velocities (nv,) that change the frames of the errors, at configurations q (N, nq)."""
-        tape, at = self.errors.tape, BatchConfiguration(tree, q.T)
+        tape, at = self.lacking.tape, BatchConfiguration(tree, q.T)
         used = {slot for instruction in tape.code for slot in instruction.args} | set(tape.results)
         result = np.zeros(tree.nv, dtype=bool)
         for k, link in enumerate(self.links):
@@ -141,19 +150,66 @@ class FrameConstraint:
         return result
 
 
+@dataclass(frozen=True)
+class CoordinateConstraint:
+    """A constraint on joint coordinates alone, whose equations work on arrays as they are.
+
+    Attributes
+    ----------
+    constraint : Constraint
+        The constraint.
+    rates : ndarray (m, nv)
+        What a step must fulfil.
+    angles : tuple of bool
+        Which rows are angles, (m,).
+    """
+
+    constraint: Constraint
+    rates: FloatArray
+    angles: tuple[bool, ...]
+    links = ()
+    ranged = False
+
+    @classmethod
+    def of(cls, constraint: Constraint, tree: Tree) -> CoordinateConstraint:
+        """The same constraint."""
+        known = constraint.equations(Configuration(tree, tree.neutral), np.zeros(constraint.numbers.shape[-1]))
+        return cls(constraint, np.asarray(known.rates, dtype=float), known.angles)
+
+    def equations(self, at: BatchConfiguration, p: FloatArray) -> ConstraintEquations:
+        """The equations at many configurations, for numbers (p, N): residual (m, N), rates (m, nv, N)."""
+        residual = np.asarray(self.constraint.equations(at, p).residual, dtype=float)
+        return ConstraintEquations(
+            residual, np.broadcast_to(self.rates[..., None], (*self.rates.shape, residual.shape[-1])), self.angles
+        )
+
+    def errors(self, at: BatchConfiguration, p: FloatArray) -> tuple[Any, Any]:
+        """The squares of distance and angle (...,), for numbers (p, ...)."""
+        return self.constraint.errors(at, p)
+
+    def moved(self, tree: Tree, q: FloatArray) -> npt.NDArray[np.bool_]:
+        """Which velocities (nv,) change the coordinates."""
+        return np.asarray(self.rates.any(axis=0))
+
+
 class FrameProblem(ConstraintProblem):
-    """Constraints on frames as functions of batches: arrays (..., N) where there are scalars else.
+    """Constraints on frames, and on coordinates, as functions of batches: arrays (..., N) where there are scalars else.
 
     Parameters
     ----------
     tree, constraints, limits
         As of `ConstraintProblem`.
-    frames : sequence of FrameConstraint
+    frames : sequence of FrameConstraint or CoordinateConstraint
         The constraints.
     """
 
     def __init__(
-        self, tree: Tree, constraints: Sequence[Constraint], frames: Sequence[FrameConstraint], *, limits: bool
+        self,
+        tree: Tree,
+        constraints: Sequence[Constraint],
+        frames: Sequence[FrameConstraint | CoordinateConstraint],
+        *,
+        limits: bool,
     ) -> None:
         super().__init__(tree, constraints, limits=limits)
         self.frames = frames
@@ -177,11 +233,18 @@ class FrameProblem(ConstraintProblem):
 
     def check(self, p: FloatArray, q: FloatArray) -> tuple[Any, Any, Any]:
         """Distance (m), angle (rad), and number of joints outside their limits, for parameters (..., p) and q (..., nq)."""
-        at, far, turned = self.at(np.moveaxis(q, -1, 0)), 0.0, 0.0
-        for frame, part in zip(self.frames, self.split(np.moveaxis(p, -1, 0)), strict=True):
-            squares = frame.errors(np.moveaxis(part, 0, -1), *(at.pose(link) for link in frame.links))
-            far, turned = far + squares[0], turned + squares[1]
+        at = self.at(np.moveaxis(q, -1, 0))
+        far: Any = 0.0
+        turned: Any = 0.0
+        for gain, squares in zip(self.gains(np.moveaxis(p, -1, 0)), self.squares_of_errors(at, p), strict=True):
+            counts = np.asarray(gain) > 0.0  # (what has the weight zero need not hold)
+            far, turned = far + np.where(counts, squares[0], 0.0), turned + np.where(counts, squares[1], 0.0)
         return np.sqrt(far), np.sqrt(turned), self.outside(at.q)
+
+    def squares_of_errors(self, at: BatchConfiguration, p: FloatArray) -> list[tuple[Any, Any]]:
+        """Of numbers (..., p) the squares of distance and angle of each constraint, (...,) each."""
+        numbers = self.split(np.moveaxis(p, -1, 0))
+        return [frame.errors(at, part) for frame, part in zip(self.frames, numbers, strict=True)]
 
     def rates(self, p: FloatArray, q: FloatArray) -> FloatArray:
         """Jacobian of the step's equations (N, m, nv), for parameters (N, p) and q (N, nq)."""
@@ -203,14 +266,23 @@ def batch_step(step: Callable[..., Any]) -> Callable[..., tuple[FloatArray, ...]
     return rows
 
 
-def frame_problem(tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> FrameProblem | None:
-    """Constraints on frames that many bodies move; None for others, which are compiled."""
-    if len(tree.links) < BODIES or not constraints or any(constraint.weight is not None for constraint in constraints):
+def frame_problem(
+    tree: Tree, constraints: Sequence[Constraint], *, limits: bool, levels: bool = False
+) -> FrameProblem | None:
+    """Constraints on frames that many bodies move, and on coordinates; None for others, which are compiled.
+
+    Those of several levels may have weights, and any number of rows, but no ranges.
+    """
+    weighted = any(constraint.weight is not None for constraint in constraints)
+    if len(tree.links) < BODIES or not constraints or (weighted and not levels):
         return None
     cones = any(np.isfinite(at.most) for at in tree.manifold_joints)
-    frames = None if cones and limits else [FrameConstraint.of(constraint.kind()) for constraint in constraints]
-    known = [frame for frame in frames or () if frame is not None]
-    if len(known) < len(constraints) or sum(len(frame.angles) for frame in known) >= tree.nv:
+    if cones and limits:
+        return None
+    kinds = [constraint.kind() for constraint in constraints]
+    frames = [CoordinateConstraint.of(c, tree) if c.is_of_arrays(tree) else FrameConstraint.of(c) for c in kinds]
+    known = [frame for frame in frames if frame is not None and not (levels and frame.ranged)]
+    if len(known) < len(constraints) or (not levels and sum(len(frame.angles) for frame in known) >= tree.nv):
         return None
     looped = loops_over(tree, *{link for frame in known for link in frame.links})
     return FrameProblem(tree, constraints, known, limits=limits) if looped else None

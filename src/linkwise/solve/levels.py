@@ -12,7 +12,7 @@ Letters 3(4), 2018.) Rows are computed in machine code, steps over arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,8 +22,9 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
-from linkwise.solve.compiled_problem import CompiledProblem
+from linkwise.solve.compiled_problem import CompiledProblem, LoopedProblem
 from linkwise.solve.constraints.constraint import Configuration, Constraint
+from linkwise.solve.frame_problem import frame_problem
 from linkwise.solve.trust_region import Aim, descend, free_motions
 from linkwise.spatial.scalar import Array, FloatArray, root
 
@@ -70,7 +71,14 @@ class LevelSystem(CompiledProblem):
         self.units = np.where(lengths, self.problem.length, 1.0)
         self.owners: list[int] = []
         self.range_owners: list[int] = []
-        ranged: list[bool] = []
+        self.table, ranged = self._rows()
+        self.row_levels = np.array([self.levels[k] for k in self.owners], dtype=np.intp)
+        self.range_levels = np.array([self.levels[k] for k in self.range_owners], dtype=np.intp)
+        self.ranged = np.array(ranged, dtype=bool)
+
+    def _rows(self) -> tuple[Callable[[FloatArray, FloatArray], FloatArray], list[bool]]:
+        """The table of rows, numbers (p,) and q (nq,) to (m + k, nv + 3), and which residuals are those of ranges."""
+        tree, ranged = self.problem.tree, list[bool]()
 
         def rows(p: Array, q: Array) -> Array:
             problem, nv = self.problem, tree.nv
@@ -94,13 +102,10 @@ class LevelSystem(CompiledProblem):
             return np.reshape([*residuals, *intervals], (-1, nv + 3))
 
         inputs = {"numbers": (self.size,), "q": (tree.nq,)}
-        self.table = Kernel(trace(rows, "constraint_levels", inputs))
-        self.row_levels = np.array([self.levels[k] for k in self.owners], dtype=np.intp)
-        self.range_levels = np.array([self.levels[k] for k in self.range_owners], dtype=np.intp)
-        self.ranged = np.array(ranged, dtype=bool)
+        return Kernel(trace(rows, "constraint_levels", inputs)), ranged
 
     @cached_property
-    def each_error(self) -> Kernel:
+    def each_error(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
         """Numbers (p,) and q (nq,) to distance (m) and angle (rad) of each constraint (c, 2), by another forward pass."""
 
         def errors(p: Array, q: Array) -> Array:
@@ -109,6 +114,10 @@ class LevelSystem(CompiledProblem):
             return np.array([[root(value) for value in pair] for pair in pairs], dtype=object)
 
         return Kernel(trace(errors, "errors_of_constraints", {"numbers": (self.size,), "q": (self.problem.tree.nq,)}))
+
+    def ends(self, tasks: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+        """Rows of the iteration from starts (N, nq) to where tasks (N, P) are met best: q, the number of steps, and more."""
+        return np.asarray(self.approaching(tasks, starts, starts[:0], settings))
 
     def weights(self, tasks: FloatArray) -> FloatArray:
         """The weights (..., c) of the constraints in the numbers (..., p) of tasks."""
@@ -452,7 +461,49 @@ def _null_space(rows: FloatArray) -> FloatArray:
     return np.asarray(right[int((values > RANK * values[0]).sum()) :].T) if values[0] > 0.0 else np.eye(rows.shape[1])
 
 
+class LoopedLevels(LoopedProblem, LevelSystem):
+    """The same for frames that many bodies move, and for coordinates: nothing is compiled for the mechanism."""
+
+    def ends(self, tasks: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+        """Rows of the starts themselves: the descent works on arrays, and goes the whole way."""
+        return np.concatenate([starts, np.zeros((len(starts), 1))], axis=1)
+
+    def _rows(self) -> tuple[Callable[[FloatArray, FloatArray], FloatArray], list[bool]]:
+        problem = self.problem
+        self.owners += [k for k, frame in enumerate(problem.frames) for _ in frame.angles]
+
+        def table(p: FloatArray, q: FloatArray) -> FloatArray:
+            batch = np.broadcast_shapes(p.shape[:-1], q.shape[:-1])
+            at = problem.at(np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1]).T)
+            numbers = np.broadcast_to(p, (*batch, p.shape[-1])).reshape(-1, p.shape[-1]).T
+            residual, rates = problem.stacked(problem.parts(at, numbers), exact=True)
+            zeros = np.zeros((len(residual), 2, residual.shape[-1]))
+            rows = np.moveaxis(np.concatenate([residual[:, None], zeros, rates], axis=1), -1, 0)
+            return np.ascontiguousarray(rows).reshape(*batch, *rows.shape[1:])
+
+        return table, [False] * len(self.owners)
+
+    @cached_property
+    def each_error(self) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        """Numbers (..., p) and q (..., nq) to distance (m) and angle (rad) of each constraint (..., c, 2)."""
+
+        def errors(p: FloatArray, q: FloatArray) -> FloatArray:
+            pairs = self.problem.squares_of_errors(self.problem.at(np.moveaxis(q, -1, 0)), p)
+            batch = np.broadcast_shapes(p.shape[:-1], q.shape[:-1])
+            return np.sqrt([[np.broadcast_to(value, batch) for value in pair] for pair in pairs]).transpose(
+                *range(2, 2 + len(batch)), 0, 1
+            )
+
+        return errors
+
+
 def level_system(tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> LevelSystem:
-    """The compiled system for constraints of these kinds and levels; kept with the mechanism."""
+    """The system for constraints of these kinds and levels, compiled where few bodies move them; kept with the mechanism."""
+
+    def make() -> LevelSystem:
+        kinds = [constraint.kind() for constraint in constraints]
+        problem = frame_problem(tree, kinds, limits=limits, levels=True)
+        return LevelSystem(tree, kinds, limits=limits) if problem is None else LoopedLevels(problem)
+
     key = (limits, *((*c.key, c.weight is None, c.level) for c in constraints))
-    return tree.memo("solve levels", key, lambda: LevelSystem(tree, [c.kind() for c in constraints], limits=limits))
+    return tree.memo("solve levels", key, make)

@@ -149,8 +149,8 @@ def solve(
         Whether joint limits hold. They are hard: no answer is outside them.
     backend : {"llvm", "numpy"}, optional
         How it is computed, levels of priority apart; LLVM wherever llvmlite is installed. Where 32 bodies or more move the
-        frames that constraints ask for, and these ask for nothing but frames, NumPy takes the steps by default, over kernels
-        that loop over the bodies: nothing is compiled for the mechanism.
+        frames that constraints ask for, and the others are postures or values of coordinates, NumPy takes the steps by
+        default, over kernels that loop over the bodies: nothing is compiled for the mechanism.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def _solved_by_levels(
     if first is not None:
         rows = solved(mechanism, first, np.ascontiguousarray(tasks[:, which]), starts, tol, seed)
     else:
-        ends = system.approaching(tasks, starts, starts[:0], system.settings(tol, LONGEST))
+        ends = system.ends(tasks, starts, system.settings(tol, LONGEST))
         rows = system.checked(tasks, ends, starts, tol)
     q, levels = np.array(rows.q), sorted(set(system.levels))
     resting = np.ones((len(tasks), len(levels)), dtype=bool)

@@ -91,13 +91,13 @@ def blank(*shape: int) -> Array:
 
 
 def root(square: Any) -> Any:
-    """The square root of a scalar of any kind."""
+    """The square root of a scalar of any kind, or of those of an array."""
     if hasattr(square, "sqrt"):
         return square.sqrt()
     if hasattr(square, "free_symbols"):
         sympy = sympy_module()
         return sympy.sqrt(square)
-    return np.sqrt(float(square))
+    return np.sqrt(square if np.ndim(square) else float(square))
 
 
 def sign(value: Any) -> Any:

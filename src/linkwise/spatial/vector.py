@@ -59,6 +59,19 @@ def lengths(v: FloatArray) -> FloatArray:
     return sizes
 
 
+def directions(v: FloatArray) -> FloatArray:
+    """The unit vectors of vectors (..., n) of numbers, however small or large their components are; zero stays zero.
+
+    Examples
+    --------
+    >>> directions(np.array([[3e-200, 4e-200], [1e200, 0.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [1.0, 0.0], [0.0, 0.0]]
+    """
+    w = _near_one(v)[0]
+    size = np.sqrt(_sums(w, w))[..., np.newaxis]
+    return np.asarray(w / np.where(size > 0.0, size, 1.0))
+
+
 def scalar_products(a: FloatArray, b: FloatArray) -> FloatArray:
     """The scalar products (...) of vectors (..., n) of numbers, also where only single products are too large for a number.
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from linkwise.algorithm import with_external
 from linkwise.expr.node import symbol
 from linkwise.kernel.looped import Size
 from linkwise.kernel.sources import is_own
@@ -78,7 +79,7 @@ def looped(
         variants = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
         LOOPED[name] = LoopedAlgorithm(name, function, variants, regrouped, path, moment)
         if external:
-            LOOPED[f"{name}_external"] = replace(LOOPED[name], name=f"{name}_external", external=True)
+            LOOPED[with_external(name)] = replace(LOOPED[name], name=with_external(name), external=True)
         return function
 
     return declare

@@ -336,7 +336,8 @@ class _RecordedRow(Row):
         """Origins of the element indices, and extents of each dimension."""
         shape = self.recorded.shape(array)
         letters = origins(shape, at)
-        counts = {"q": self.kind.nq, "v": self.kind.nv, "w": 1, "r": 1, "10w": 10, "drive": 1, "drive4": 4}
+        counts = {"q": self.kind.nq, "v": self.kind.nv, "w": 1, "r": 1, "10w": 10, "10v": 10}
+        counts |= {"drive": 1, "drive4": 4}
         extents = tuple(counts.get(letter) or int(size) for letter, size in zip(letters, shape, strict=True))
         return " ".join(letters), extents
 

@@ -248,6 +248,7 @@ class _UnrolledRow(Row):
             "r": self.k,
             ".": slice(None),
             "10w": slice(10 * self.column, 10 * self.column + 10),
+            "10v": slice(10 * data.v, 10 * data.v + 10),
             "drive": drive,
             "drive4": slice(drive, drive + 4),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 from sympy.core.symbol import Wild
 
 import linkwise as lw
+from linkwise.equations.tape_to_sympy import expressions_to_sympy
 from linkwise.errors import ArgumentError
 from linkwise.expr import Expr, evaluate
 from linkwise.expr.node import parameter
 from linkwise.expr.sympy.from_sympy import from_sympy
+from linkwise.spatial.scalar import greatest, least, select
 
 a, b, c = sympy.symbols("a b c", real=True)
 AT = {"a": 0.7, "b": -1.3, "c": 2.5}
@@ -50,6 +53,7 @@ def test_values(expression: sympy.Expr) -> None:
 
 CONDITIONS = [a > b, a < b, a >= b, a <= b, sympy.Eq(a, b), sympy.Ne(a, b)]
 CONDITIONS += [sympy.And(a > 0, b > 0), sympy.Or(a > 0, b > 0), sympy.Not(sympy.And(a > 0, b <= 0)), sympy.Or(a > b, a < 0)]
+CONDITIONS += [sympy.ITE(a > b, b >= 0, a > 0)]
 
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=str)
@@ -61,6 +65,17 @@ def test_conditions(condition: sympy.Basic) -> None:
             for third in (2.0, 4.0):
                 wanted = third if condition.subs({a: left, b: right}) == sympy.true else -2 * third if third > 3 else 5.0
                 assert evaluate([made], {x: left, y: right, z: third}) == [wanted], (left, right)
+
+
+def test_a_choice_by_a_choice_comes_back() -> None:
+    """SymPy writes a comparison with a Piecewise as another kind of condition, ITE."""
+    x, y, z = (parameter(name) for name in "abc")
+    chosen = greatest(least(x, y), select(z - y, x, z))
+    (written,) = expressions_to_sympy([chosen])
+    assert written.has(sympy.ITE)
+    for point in itertools.product((-1.0, 0.0, 0.5), repeat=3):
+        numbers = dict(zip((x, y, z), point, strict=True))
+        assert evaluate([from_sympy(written)], numbers) == evaluate([chosen], numbers)
 
 
 def test_numbers_are_the_nearest_floats() -> None:
@@ -134,7 +149,7 @@ REFUSED = {
     "A is not a real and finite number": sympy.MatrixSymbol("A", 2, 2)[0, 0],
     "'' is not a name of a symbol": sympy.Symbol(""),
     "'two\\nlines' is not a name of a symbol": sympy.Symbol("two\nlines"),
-    "'ITE'": sympy.Piecewise((a, sympy.ITE(a > 0, b > 0, c > 0, evaluate=False)), (b, True), evaluate=False),
+    "'Xor'": sympy.Piecewise((a, sympy.Xor(a > 0, b > 0, evaluate=False)), (b, True), evaluate=False),
 }
 
 

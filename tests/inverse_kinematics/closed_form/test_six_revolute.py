@@ -9,7 +9,7 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.inverse_kinematics.closed_form import ClosedForm, closed_form
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
-from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
+from linkwise.inverse_kinematics.closed_form.program import SEARCH, ClosedFormProgram
 from linkwise.kernel import Kernel
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, in_plane, loose, meeting, run
 from support.random_mechanisms import random_pose
@@ -224,6 +224,14 @@ def test_nearly_special_arms_are_refined() -> None:
     assert apart(found, q, [("R", Z, Z)] * 6).max() < FOUND
     missed = np.abs(mech.forward_kinematics(np.nan_to_num(found)) - poses[:, None]).max(axis=(-1, -2))
     assert missed[~np.isnan(found[..., 0])].max() < ANSWER
+    # Near a wrist in line several branches of the special arm are one, or none, where this arm has two.
+    q[:, 4] = np.random.default_rng(9).normal(scale=1e-4, size=300)
+    bounds = np.array([*[-np.inf] * 6, *[np.inf] * 6, ANSWER, np.nan])
+    with np.errstate(all="ignore"):
+        found, _, _, errors = kernel.ufunc(mech.forward_kinematics(q).reshape(-1, 16), q, bounds)
+    lost = apart(found, q, [("R", Z, Z)] * 6) > 1e-3
+    assert lost.sum() > 3
+    assert (errors[lost, 3] >= SEARCH).all()
 
 
 def test_a_wrist_in_line_is_one_answer_and_stays_at_the_start() -> None:

@@ -141,6 +141,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: ARM.solve(Posture([0.0, 1.0])), r"Posture: q has the shape \(2,\); expected \(\.\.\., 6\)"),
     (lambda: LIMB.solve(Posture(np.zeros(12))), "Posture: the quaternion of 'hip' has the length 0; expected 1"),
     (lambda: ARM.solve(Distance("tool", "nowhere", 1.0)), "nowhere"),
+    (lambda: Mechanism([Link(name="world")]).solve(Distance("world", 0, 1.0)), "is a link of .*its index, 0"),
     (lambda: ARM.replace(floating=True).solve(Manipulability("tool", 1.0)), "floating base"),
 ]
 

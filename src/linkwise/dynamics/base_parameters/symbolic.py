@@ -241,10 +241,11 @@ def _agreeing(several: Sequence[IdentifiabilityConditions]) -> IdentifiabilityCo
 def _whole(values: Array) -> Array:
     """Round numbers within rounding of integers; expressions are unchanged."""
     result = values.copy()
-    for place in np.ndindex(values.shape):
-        value: Any = result[place]
-        if not isinstance(value, Expr) and abs(value - round(value)) <= _WHOLE * max(1.0, 1e-3 * abs(value)):
-            result[place] = float(round(value))
+    numeric = np.array([not isinstance(value, Expr) for value in values.flat], dtype=bool).reshape(values.shape)
+    known = values[numeric].astype(float)
+    nearest = np.rint(known) + 0.0
+    near = np.abs(known - nearest) <= _WHOLE * np.maximum(1.0, 1e-3 * np.abs(known))
+    result[numeric] = np.where(near, nearest, known)
     return result
 
 

@@ -254,6 +254,7 @@ def _functions(sympy: Any) -> dict[Any, Callable[..., Any]]:
         sympy.And: _all,
         sympy.Or: _any,
         sympy.Not: _unless,
+        sympy.ITE: _if_else,
     }
 
 
@@ -280,6 +281,11 @@ def _all(*conditions: Choice) -> Choice:
 
 def _any(*conditions: Choice) -> Choice:
     return lambda x, y: reduce(lambda chosen, condition: _checked(condition)(x, chosen), conditions, y)
+
+
+def _if_else(condition: Choice, holds: Choice, otherwise: Choice) -> Choice:
+    """What SymPy makes of a comparison with a Piecewise."""
+    return lambda x, y: _checked(condition)(_checked(holds)(x, y), _checked(otherwise)(x, y))
 
 
 def _checked(condition: Any) -> Choice:

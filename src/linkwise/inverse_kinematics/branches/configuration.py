@@ -277,6 +277,10 @@ class ConfigurationLabels:
         self.names = tuple(self._factors) or (("determinant",) if len(self._columns) == 6 else ())
         self._kernel: Kernel | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it is made from: the factors are functions of their own."""
+        return labels_of, (self.mechanism, self.link, self.fixed)
+
     def values(self, q: npt.ArrayLike) -> FloatArray:
         """The factors (..., F) at coordinates q (..., n), lengths in shares of the arm's size: zero on singular surfaces."""
         q = vectors("q", q, self.mechanism.n, finite=False)

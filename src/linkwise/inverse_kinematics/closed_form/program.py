@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,10 @@ FREE = 1e-3
 #: Number of corrections of a branch of a nearby chain.
 CORRECTIONS = 3
 
+#: A branch of a nearby chain may be a solution if its pose error is less than LIKELY times the root of the misfit; an
+#: unknown is free if the size that determines it is less than LOOSE misfits.
+LIKELY, LOOSE = 2.0, 10.0
+
 #: A branch with a pose error (rad, relative to the chain's size) between the tolerance and this may be close to a solution:
 #: nearly double branches are accurate to the root of rounding only, and those of a nearby chain to the root of its misfit.
 NEAR = 1e-3
@@ -237,6 +242,8 @@ class ClosedFormProgram:
         self.tree, self.link, self.chain, self.family = tree, link, chain, family
         self.branches = len(family.solve(np.eye(4, dtype=object), values_at(chain)))
         self._always_free = self._never_determined()
+        rows = ROWS[family.asks]
+        self._spare = len(chain) - len(family.fixed) < rows.stop - rows.start
 
     def kernel(self, backend: str | None = None) -> Kernel:
         """Compile `run`: pose (16,), q0 (n,), bounds (2 n + 2,)."""
@@ -274,13 +281,13 @@ class ClosedFormProgram:
         for place in self._fixed_coordinates():
             start[place] = q0[place]
         free = self._turns(start)
-        branches, determined = self._found(wanted, start, free)
+        branches, determined, likely = self._found(wanted, start, free)
         placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in branches]
         misses = [self._pose_errors(q, wanted) for q, _ in placed]
         reach = [select(tol - distance, select(tol - turn, 1.0, 0.0), 0.0) for distance, turn in misses]
-        good = [select(beyond - tol, 0.0, reached) for (_, beyond), reached in zip(placed, reach, strict=True)]
         turns = [self._turns(q) for q, _ in placed]
-        good = unlike(turns, good)
+        distinct = unlike(turns, reach)
+        good = [select(beyond - tol, 0.0, one) for (_, beyond), one in zip(placed, distinct, strict=True)]
         keys = []
         for (q, _), (distance, turn), fits in zip(placed, misses, good, strict=True):
             worse = distance + turn
@@ -294,6 +301,8 @@ class ClosedFormProgram:
         for (_, beyond), reached in zip(placed, reach, strict=True):
             beside = select(beyond - tol, select(near - beyond, BESIDE_LIMITS, 0.0), 0.0)
             missing = _larger(missing, select(reached, beside, 0.0))
+        for close, one in zip(likely, [*distinct, 0.0], strict=bool(likely)):
+            missing = _larger(missing, select(close, select(one, 0.0, SEARCH), 0.0))
         return (
             q,
             np.asarray(count),
@@ -323,8 +332,7 @@ class ClosedFormProgram:
         stands for all. Of more equations than unknowns one that was left out may have determined it.
         """
         worse = [distance + turn for distance, turn in misses]
-        rows = ROWS[self.family.asks]
-        spare = len(self.chain) - len(self.family.fixed) < rows.stop - rows.start
+        spare = self._spare
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
             missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (outside the limits only: not missing)
@@ -341,10 +349,11 @@ class ClosedFormProgram:
             return select(determined, near, SEARCH)
         return select(determined, near, select(some, near, SEARCH))
 
-    def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any]:
+    def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any, list[Any]]:
         """The branches for a pose; and 1 where equations determine all, 0 where hardly, -1 where one leaves it free.
 
-        Where what is solved is a chain nearby, each is solved again for another pose.
+        Where what is solved is a chain nearby, each is solved again for another pose. Which of them (above zero) may be
+        solutions of their own comes last, with a last number above zero where the true chain may have others.
 
         This is the pose that the chain nearby has where the true one has the pose wanted, as far as the branch so far tells:
         the error falls by as much as both chains differ, or by the root of it where two branches become one.
@@ -359,13 +368,26 @@ class ClosedFormProgram:
                 size - margin, determined, select(size - free_below, select(determined, 0.0, determined), -1.0)
             )
         if near is None or near.misfit <= EXACT:
-            return branches, determined
+            return branches, determined, []
+        likely: list[Any] = []
+        if not self._spare:
+            sizes = [size for k, (size, _) in enumerate(collected) if k not in self._always_free]
+            loose = [LOOSE * near.misfit - size for size in dict.fromkeys(sizes)]
+            likely = [
+                *(self._likely(branch, start, free, wanted, near) for branch in branches),
+                reduce(greatest, loose, -1.0),
+            ]
         for _ in range(CORRECTIONS):
             branches = [
                 self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
                 for k, branch in enumerate(branches)
             ]
-        return branches, determined
+        return branches, determined, likely
+
+    def _likely(self, branch: Branch, start: Array, free: list[Any], wanted: Array, near: AxisChain) -> Any:
+        """Above zero where a branch of the chain nearby misses the pose by no more than the root of what both differ."""
+        distance, turn = self._pose_errors(self._coordinates(branch, start, free), wanted)
+        return LIKELY * math.sqrt(near.misfit) - distance / self.chain.size - turn
 
     def _corrected(self, goal: Array, near: AxisChain, branch: Branch, start: Array, free: list[Any]) -> Array:
         """Displacement for the nearby chain, corrected by the difference of both chains in a branch."""

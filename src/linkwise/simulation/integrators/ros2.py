@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
 from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system
 from linkwise.dynamics.derivatives import with_springs
 from linkwise.dynamics.mass_matrix import mass_matrix
-from linkwise.dynamics.recursions import friction_slope
-from linkwise.kinematics.configuration import configuration_rate
+from linkwise.dynamics.recursions import friction
+from linkwise.kinematics.configuration import configuration_rate, derivative_by_vector
 from linkwise.kinematics.loop_constraints import closure, closure_jacobian
 from linkwise.model.tree import Tree
 from linkwise.simulation.integrators.declaration import Phase, Stage, integrator
@@ -40,7 +38,7 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     """
     tree = plant.tree
     second = 1.5 - weight / step
-    slope = np.diag(np.array(friction_slope(tree, begin.qd), dtype=object))
+    slope = derivative_by_vector(lambda qd: friction(tree, qd), begin.qd)
     stiffness, damping, mass = with_springs(
         tree, begin.q, begin.qd, (blank(tree.nv, tree.nv), slope, mass_matrix(tree, begin.q))
     )

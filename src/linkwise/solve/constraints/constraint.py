@@ -173,6 +173,10 @@ class Constraint(ABC):
         """Distances of a range from its bounds."""
         return self.equations(view, p).interval
 
+    def is_of_arrays(self, tree: Tree) -> bool:
+        """Whether equations and errors work on q (nq, N) and numbers (p, N) as they are: rows of joint coordinates alone."""
+        return False
+
     @abstractmethod
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless it is valid for this mechanism."""

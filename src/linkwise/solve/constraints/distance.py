@@ -95,10 +95,14 @@ class Distance(Constraint):
         return self.bounds
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the links exist."""
+        """Raise `ArgumentError` unless the links exist, and no link is taken for the world."""
         tree.frame(self.link)
         if self.other != "world":
             tree.frame(self.other)
+        if "world" in (self.link, self.other) and "world" in tree.link_names:
+            raise ArgumentError(
+                f"Distance: 'world' is a link of {tree.name!r}; expected its index, {tree.link_index('world')}"
+            )
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """The distance that is lacking."""

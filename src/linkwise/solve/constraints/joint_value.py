@@ -118,6 +118,10 @@ class Coordinate(JointEquation):
         """The joint: its whole turns count."""
         return (joint_index(tree, "joint", self.joint),)
 
+    def is_of_arrays(self, tree: Tree) -> bool:
+        """Unless it has a range."""
+        return self.bounds is None
+
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """Residual of the coordinate."""
         part = super().equations(view, p)

@@ -37,8 +37,8 @@ class JointRows(Constraint):
 
     def _rows(self, tree: Tree) -> tuple[Array, tuple[bool, ...]]:
         """Derivative of the coordinates (k, nv), and the mask of angles."""
-        joints = self.joints(tree)
-        return np.eye(tree.nv)[[tree.nv - tree.n + k for k in joints]], tuple(not tree.is_length[k] for k in joints)
+        joints, is_length = self.joints(tree), tree.is_length
+        return np.eye(tree.nv)[[tree.nv - tree.n + k for k in joints]], tuple(not is_length[k] for k in joints)
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """Squared residuals of sliding joints, and of revolute ones."""
@@ -96,6 +96,10 @@ class Posture(JointRows):
             shortest = np.linalg.norm(self.q[..., at.q][..., at.joint.quaternion], axis=-1).min(initial=1.0)
             if shortest < LEAST:
                 raise ArgumentError(f"Posture: the quaternion of {at.name!r} has the length {shortest:g}; expected 1")
+
+    def is_of_arrays(self, tree: Tree) -> bool:
+        """Unless quaternions count."""
+        return not self._turning(tree, self.q.shape[-1])
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """Residual of each coordinate; of a quaternion twice the vector part of the remaining rotation."""

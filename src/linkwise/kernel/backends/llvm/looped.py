@@ -113,7 +113,7 @@ def numbers(inputs: Sequence[int], outputs: Sequence[tuple[int, ...]], loop: int
 
 
 #: Counts the changes of this lowering.
-LOOPED = "15"
+LOOPED = "16"
 
 #: Lanes of the code for so many configurations.
 FEW = 1

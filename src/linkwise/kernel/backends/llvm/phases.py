@@ -168,8 +168,8 @@ class StepWriter(_Writer):
         """Origin of an index: see `linkwise.kernel.looped.ORIGINS`."""
         if origin == ".":
             return 0
-        if origin == "10w":
-            return _product(self.t, self.values["w"], 10)
+        if origin in {"10w", "10v"}:
+            return _product(self.t, self.values[origin[-1]], 10)
         if origin.startswith("drive"):
             return _sum(self.t, _product(self.t, self.values["drive"], 4), self.words["size before drives"])
         return self.values["row" if origin == "r" else origin]
