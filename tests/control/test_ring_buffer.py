@@ -354,7 +354,7 @@ def parts(tmp_path: Path) -> dict[str, Any]:
         ({"channels": np.array('[["a.b","float",[2],"m",[],"in"]]')}, "channels cannot be read: port 'a.b': shape is (2,)"),
         ({"channels": np.array('[["a.b","float",[],"m",[],"up"]]')}, "channels cannot be read: direction 'up'"),
         ({"channels": np.array('[["a.b","float",[],1,[],"in"]]')}, "channels cannot be read: a field of another type"),
-        ({"channels": np.array('[["a.b","float",[],"m",[],"in"],["a.b","float",[],"m",[],"in"]]')}, "one is there twice"),
+        ({"channels": np.array('[["a.b","float",[],"m",[],"in"],["a.b","float",[],"m",[],"in"]]')}, "one is repeated"),
         ({"start_digest": np.array("0")}, "the digest is not that of the ports in it: it is damaged"),
         ({"start_routes": np.array("[]")}, "routes cannot be read"),
         ({"start_carry": np.zeros((1, 3))}, "carry is 2-dimensional, of float64; expected 1 dimensions of float64"),

@@ -92,7 +92,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(FileError, match="cannot be written: No space left on device"):
         save(robots.puma560(), path)
-    with pytest.raises(FileError, match="UTF-8 cannot say"):
+    with pytest.raises(FileError, match="UTF-8 cannot encode"):
         save(Mechanism([Link(name="\ud800")]), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

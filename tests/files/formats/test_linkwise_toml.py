@@ -427,10 +427,7 @@ BAD = [
     ),
     (
         HEAD + "convention = 'standard'\n[[link]]\ntheta = 'q1'\nd = 0\n",
-        [
-            "line 4: link 1: theta is 'q1'; expected a finite number; write 0 for what the joint moves: its own value is "
-            "added"
-        ],
+        ["line 4: link 1: theta is 'q1'; expected a finite number; write 0 for the joint's variable: its value is added"],
     ),
     (
         HEAD + "lengths = 'mm'\n[[link]]\n",
@@ -479,7 +476,7 @@ def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
 
 
 def test_names_outside_unicode_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="UTF-8 cannot say"):
+    with pytest.raises(FileError, match="UTF-8 cannot encode"):
         save(Mechanism([Link(name="a\ud800")]), tmp_path / "a.toml")
     assert not list(tmp_path.iterdir())
 
