@@ -43,6 +43,16 @@ def test_out_of_reach_there_is_none() -> None:
     assert numeric_solutions(arm, T, mask=[1, 1, 0, 0, 0, 0]).q.shape == (2, 2)
 
 
+def test_where_no_start_comes_to_the_last_digits_the_tolerance_counts() -> None:
+    """Three singular values are below 1e-5: iterations come to 1e-9, and not to 1e-12."""
+    arm = robots.smart()
+    quarter = np.pi / 2
+    T = arm.forward_kinematics([quarter, quarter, -quarter, np.pi, np.pi, np.pi])
+    found = numeric_solutions(arm, T, limits=False, starts=60)
+    assert 1 <= len(found) < 10
+    assert max(error.max() for error in errors(arm, found, np.broadcast_to(T, (len(found), 4, 4)))) <= 1e-9
+
+
 def test_what_is_wrong_is_named() -> None:
     arm = robots.planar_2r()
     with pytest.raises(Exception, match=r"method.*'magic'.*'closed_form'.*'numeric'"):

@@ -128,7 +128,7 @@ def test_looped_tier() -> None:
     inputs = {"mass_matrix": (q,), "coriolis_matrix": (q, qd), "bias_torque": (q, qd), "kinetic_energy": (q, qd)}
     inputs |= dict.fromkeys(("inverse_dynamics", "inverse_dynamics_derivatives"), (q, qd, qdd))
     inputs |= dict.fromkeys(("forward_dynamics", "forward_dynamics_derivatives"), (q, qd, tau))
-    turning = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics")
+    turning = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics", "forward_dynamics_derivatives")
     for other, names in ((mech, inputs), (_mechanism(*UNEQUAL), turning)):
         for name in names:
             kernels = (other.kernel(name, tier=tier) for tier in TIERS)

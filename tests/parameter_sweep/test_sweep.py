@@ -63,7 +63,7 @@ def test_symbols_of_the_mechanism_and_joints_with_quaternions() -> None:
         ("gravity_torque", {"qd:link1": (0, 1)}, "no parameter 'qd:link1'"),
         ("gravity_torque", {"mass:elbow": (0, 1)}, "no link 'elbow'"),
         ("gravity_torque", {"q:elbow": (0, 1)}, "no joint 'elbow'; expected 'link1' or 'link2'"),
-        ("gravity_torque", {"mass:link1": (2, 1)}, "from 2 to 1; expected finite numbers in order"),
+        ("gravity_torque", {"mass:link1": (2, 1)}, "expected two finite numbers in order"),
         ("gravity_torque", {"payload": (-1, 1)}, "expected a mass of 0 or above"),
         ("integrate", {}, "integrate takes 'q', 'qd' and 'dt'; expected inputs among"),
         ("nothing", {}, "no algorithm 'nothing'"),

@@ -65,3 +65,17 @@ def test_messages() -> None:
     q, qd, qdd = follow.step(np.array([1.0, 2.0]))
     again = OnlineTrajectory(0.01, [0.0, 0.0], **LIMITS).step([1, 2], [0, 0])
     assert np.array_equal([q, qd, qdd], again)  # both ways of checking a target; and the state stayed as it was
+
+
+@pytest.mark.parametrize("synchronization", ["time", "none"])
+def test_what_has_ended_goes_on_with_its_last_velocity_and_not_with_its_acceleration(synchronization: str) -> None:
+    options = {"qd_max": 1.0, "qdd_max": 2.0, "qddd_max": 8.0, "qd1": 0.5, "qdd1": 1.0, "synchronization": synchronization}
+    move = jerk_limited([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.5], [5.0, 4.0]], **options)
+    q, qd, qdd = move.at(np.linspace(0.0, move.duration, 2001))
+    print(np.abs(qd).max(), move.evaluate.durations)
+    assert np.abs(qd).max() <= 1.0 + 1e-9
+    assert np.abs(np.diff(q, axis=1)).max() <= 1.001 * move.duration / 2000
+    ends = move.evaluate.durations[0]
+    assert (qd[0, -1] == 0.5).all()
+    assert not qdd[0, -1].any()
+    assert np.allclose(q[0, -1], [1.0, 0.5] + 0.5 * (move.duration - ends), atol=1e-9) or synchronization == "none"

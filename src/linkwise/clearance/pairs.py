@@ -16,7 +16,7 @@ from linkwise.kinematics.configuration import random_configuration
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import whole
+from linkwise.spatial.validation import listed, whole
 
 #: Configurations at which pairs of links are looked at.
 SAMPLES = 2000
@@ -87,7 +87,7 @@ def _disabled(tree: Tree, pairs: Iterable[Any]) -> frozenset[frozenset[str]]:
     """Pairs of names of links, from those of an SRDF with reasons too."""
     known = {"base", *tree.link_names}
     result = set()
-    for pair in pairs:
+    for pair in listed("disabled", pairs, "pairs of names of links"):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in {2, 3}:
             raise ArgumentError(f"disabled holds {shown(pair)}; expected pairs of names of links")
         for name in pair[:2]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -425,8 +425,6 @@ def constraint_of(kind: str, name: str, link: str, *, enabled: bool = True, **sp
     check.finish()
     return constraint
 
-
-AnglesConvention = Literal["xyz", "zyx"]
 
 #: Extrinsic: about the fixed axes x, y, z in this order, and about z, y, x.
 CONVENTIONS: tuple[str, ...] = ("xyz", "zyx")

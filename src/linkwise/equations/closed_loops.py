@@ -12,9 +12,10 @@ from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.equations.closed_form.closed_form import harmonic
-from linkwise.equations.equations_of_motion import Equations
+from linkwise.equations.equations_of_motion import Equations, refuse_shared
 from linkwise.equations.tape_to_sympy import decided
 from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.expr.sympy.symbols import parameter_symbols
 from linkwise.extras import sympy_module
 from linkwise.loops import AssemblyModes, Linkage
 from linkwise.loops.loop_solver import closed_samples, closing
@@ -66,6 +67,8 @@ class MultiplierEquations(Equations):
         self.mechanism = tree
         self.rows = _nonzero_rows(tree) if tree.parameters_used else independent_closure(tree).rows
         super().__init__(tree.replace(loops=()))
+        self.parameters = parameter_symbols(tree.parameters_used)
+        refuse_shared(tree, {**self._columns, "lambda": self.multipliers})
 
     @cached_property
     def multipliers(self) -> Any:

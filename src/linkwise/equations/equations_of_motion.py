@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -70,7 +70,7 @@ class Equations:
     ------
     ArgumentError
         For another form; for a mechanism with closed loops; for the harmonic form of one that has none: see `HarmonicForm`;
-        for a symbol of the mechanism with the name of a coordinate.
+        for a symbol of the mechanism with the name of a coordinate or of a multiplier.
     MissingExtraError
         Where SymPy is not installed.
 
@@ -95,12 +95,8 @@ class Equations:
         self.harmonics: HarmonicForm | None = None
         if tree.loops:
             refuse_loops(tree, "equations")
-        words = coordinate_words(tree)
-        self._columns = {key: _column(group) for key, group in words.items()}
-        both = [name for name in tree.symbols if any(name in group for group in words.values())]
-        if both:
-            problem = f"{tree.name!r} has a symbol {choices(both)}, which is the name of a coordinate in the equations"
-            raise ArgumentError(f"{problem}; substitute() puts another in its place")
+        self._columns = {key: _column(group) for key, group in coordinate_words(tree).items()}
+        refuse_shared(tree, self._columns)
         if form != "graph":
             try:
                 if self.parameters:
@@ -146,7 +142,7 @@ class Equations:
     def friction(self) -> Any:
         """Viscous and Coulomb friction of the motors (nv, 1), which the efforts must overcome; none of Coulomb's at rest."""
         tape = kernel_of(self.tree, "friction_torque", "numpy", {}).tape
-        return to_sympy(tape, [*self.qd, *self.parameters], evaluate=True)["tau"]
+        return to_sympy(tape, [*self.qd, *self._of_tree], evaluate=True)["tau"]
 
     @cached_property
     def springs(self) -> Any:
@@ -154,7 +150,7 @@ class Equations:
         if not self.tree.springs:
             return sympy_module().ImmutableDenseMatrix.zeros(self.tree.nv, 1)
         tape = kernel_of(self.tree, "spring_torque", "numpy", {}).tape
-        return to_sympy(tape, [*self.q, *self.qd, *self.parameters], evaluate=True)["tau"]
+        return to_sympy(tape, [*self.q, *self.qd, *self._of_tree], evaluate=True)["tau"]
 
     @cached_property
     def tau(self) -> Any:
@@ -303,7 +299,12 @@ class Equations:
         """Algorithm and arguments of a matrix."""
         if quantity not in _SOURCES:
             raise ArgumentError(f"there is no matrix {shown(quantity)}; there are {members(_SOURCES)}")
-        return _SOURCES[quantity], [*self.q, *(self.qd if quantity == "C" else ()), *self.parameters]
+        return _SOURCES[quantity], [*self.q, *(self.qd if quantity == "C" else ()), *self._of_tree]
+
+    @property
+    def _of_tree(self) -> tuple[Any, ...]:
+        """The symbols of the tree, in the order of its kernels."""
+        return parameter_symbols(self.tree.parameters_used)
 
     def _check_size(self, quantity: str, size: int, prefix: str = "") -> None:
         if size > MOST_TERMS:
@@ -325,6 +326,15 @@ class Equations:
         entries += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
         columns = {"g": self.g, "f": self.friction} | ({"s": self.springs} if self.tree.springs else {})
         return entries + [(f"{letter}_{_index(i)}", column[i]) for letter, column in columns.items() for i in size]
+
+
+def refuse_shared(tree: Tree, columns: Mapping[str, Any]) -> None:
+    """Raise `ArgumentError` where a symbol of a mechanism has the name of a coordinate or multiplier of the equations."""
+    taken = {str(symbol) for column in columns.values() for symbol in column}
+    both = [name for name in tree.symbols if name in taken]
+    if both:
+        problem = f"{tree.name!r} has a symbol {choices(both)}, the name of a coordinate or multiplier in the equations"
+        raise ArgumentError(f"{problem}; substitute() puts another in its place")
 
 
 def _column(names: Sequence[str]) -> Any:

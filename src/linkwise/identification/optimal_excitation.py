@@ -32,7 +32,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, flag, generator, whole
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory
-from linkwise.trajectory.validation import count, position_bounds, positive, scalar
+from linkwise.trajectory.validation import count, per_joint, position_bounds, scalar
 
 CRITERIA = ("determinant", "condition")
 
@@ -187,6 +187,8 @@ def exciting_trajectory(
     refuse_driven(mech, driven, "exciting_trajectory")
     if q0 is not None and not mech.loops:
         raise ArgumentError(f"q0 is {shown(q0)}, but {mech.name!r} has no loops: expected no q0")
+    if allowed is not None and not callable(allowed):
+        raise ArgumentError(f"allowed is {shown(allowed)}; expected a function of coordinates (K, nq), or None")
     rng = generator("seed", seed)
     bounds = position_bounds(mech.q_min if q_min is None else q_min, mech.q_max if q_max is None else q_max, mech.n)
     closed = ClosedMotions.of(mech, driven, q0, bounds, most) if mech.loops else None
@@ -261,7 +263,7 @@ def _eased(task: Excitation, numbers: FloatArray) -> FloatArray:
 
 def _each(mech: Tree, field: str, value: Any, default: float) -> FloatArray:
     """A positive number for each velocity (nv,)."""
-    return np.broadcast_to(np.asarray(default if value is None else positive(field, value, mech.nv)), mech.nv)
+    return np.full(mech.nv, default) if value is None else per_joint(field, value, mech.nv)
 
 
 def _finite(mech: Tree, bounds: FloatArray, least: FloatArray, moving: Iterable[int]) -> FloatArray:

@@ -16,10 +16,11 @@ from linkwise.dynamics.base_parameters.base_parameters import (
     base_parameters,
     combination_name,
 )
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import listed
 
 #: Words for several kinds of parameters.
 GROUPS = {"friction": ("B", "Tc+", "Tc-"), "rotors": ("Jm",)}
@@ -80,7 +81,9 @@ def symbol(name: str) -> str:
 def _named(names: tuple[str, ...], known: str | Iterable[str]) -> set[str]:
     """The parameters that some words mean."""
     selected: set[str] = set()
-    for word in (known,) if isinstance(known, str) else tuple(known):
+    for word in [known] if isinstance(known, str) else listed("known", known, "names of parameters, or of kinds of them"):
+        if not isinstance(word, str):
+            raise ArgumentError(f"known holds {shown(word)}; expected names of parameters, or of kinds of them")
         kinds = GROUPS.get(word, (word,))
         meant = [name for name in names if name == word or symbol(name) in kinds]
         if not meant and word not in {*GROUPS, *LINK, *MOTOR}:

@@ -25,6 +25,7 @@ from linkwise.inverse_kinematics.by_library import (
     solve_by,
 )
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
+from linkwise.inverse_kinematics.closed_form.completion import APART
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kernel.backend import backend_of
 from linkwise.kinematics.jacobian import check_frame
@@ -674,19 +675,21 @@ def _of_some(
     begins = np.repeat(first, per_task, axis=0)
     q = system.unmoved(system.ranges.nearest_turns(rows_out[:, :n], begins), begins)
     distance, angle, outside = system.checking(repeated, q)
-    good = (rows_out[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
-    return [
-        _distinct(rows[keep], start, system.ranges.turning)
-        for rows, keep, start in zip(q.reshape(-1, per_task, n), good.reshape(-1, per_task), first, strict=True)
+    good = ((distance <= tol) & (angle <= tol) & (outside == 0)).reshape(-1, per_task)
+    fine = good & (rows_out[:, -1] > 0).reshape(-1, per_task)
+    turning = system.ranges.turning
+    return [  # (at singular poses, and far from the base, no start may come to `FINE`)
+        _distinct(rows[close], start, turning, SAME) if close.any() else _distinct(rows[keep], start, turning, APART)
+        for rows, close, keep, start in zip(q.reshape(-1, per_task, n), fine, good, first, strict=True)
     ]
 
 
-def _distinct(q: FloatArray, q0: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
+def _distinct(q: FloatArray, q0: FloatArray, turning: npt.NDArray[np.bool_], same: float) -> FloatArray:
     """Remove rows (k, n) equal up to full turns of the coordinates in `turning` (n,); sort by distance from q0."""
     q = q[np.argsort(np.linalg.norm(q - q0, axis=1), kind="stable")]
     kept: list[FloatArray] = []
     for row in q:
         away = shorter_way(np.array(kept).reshape(-1, len(row)) - row, turning)
-        if not kept or np.abs(away).max(axis=1).min() > SAME:
+        if not kept or np.abs(away).max(axis=1).min() > same:
             kept.append(row)
     return np.array(kept).reshape(-1, q.shape[1])

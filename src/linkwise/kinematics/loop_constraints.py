@@ -195,7 +195,7 @@ def own_bodies(tree: Tree) -> Bodies:
 
 
 def _at_origin(tree: Tree) -> Tree:
-    """Move the base to the origin: it has no effect on the closure of loops, but a distant one costs digits."""
+    """The mechanism with its base at the origin: it moves both sides of a loop alike, and a distant one costs digits."""
     if tree.floating or np.array_equal(tree.base, np.eye(4)):
         return tree
     return tree.memo("loop_constraints", "at_origin", lambda: tree.replace(base=np.eye(4)))

@@ -17,7 +17,7 @@ from linkwise.kinematics.loop_constraints import closure, closure_bias, closure_
 from linkwise.loops.loop_solver import CLOSED, LoopEquations
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import RANK, Solved, solve
-from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, select
+from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, least, select
 
 #: Newton steps from one position to the next.
 STEPS = 4
@@ -32,6 +32,9 @@ KINK = 0.5
 
 #: A second step below this is short whatever the first was; rad, or longest offsets.
 SHORT = 1e-8
+
+#: The last step must be shorter: what is left is about its square; rad, or longest offsets.
+LAST = 2e-7
 
 #: Result of a step: on its branch and closed; loops still open; too long to be certain of the branch; beyond limits.
 DONE, OPEN, FAR, OUTSIDE = 0.0, 1.0, 2.0, 3.0
@@ -193,6 +196,7 @@ class LinkageEquations:
         if not self.passive:
             return 1.0
         contracts = greatest(CONTRACTION**2 * lengths[0] - lengths[1], SHORT**2 - lengths[1])
+        contracts = least(contracts, LAST**2 - lengths[-1])
         return select(signs[0] * signs[-1], contracts, -1.0)
 
     def _inside(self, q: Array) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil, isfinite, prod
+from math import ceil, prod
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.digest import digest_of
 from linkwise.model.quantities import names
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import whole
+from linkwise.spatial.validation import numbers, whole
 
 #: The inputs of algorithms that have a value for each coordinate.
 INPUTS = ("q", "qd", "qdd", "tau")
@@ -87,6 +87,10 @@ class Sweep:
         ArgumentError
             Naming what can be swept, or the symbols without a range.
         """
+        if not isinstance(mechanism, Mechanism):
+            raise ArgumentError(f"sweep: mechanism is {shown(mechanism)}; expected a Mechanism")
+        if not isinstance(over, Mapping):
+            raise ArgumentError(f"sweep: over is {shown(over)}; expected a mapping of names to a least and a greatest value")
         if mechanism.loops:
             loops = members(loop.name or repr(loop) for loop in mechanism.loops)
             raise ArgumentError(
@@ -99,15 +103,18 @@ class Sweep:
             raise ArgumentError(
                 f"sweep: {algorithm} takes {members(declared.inputs)}; expected inputs among {choices(INPUTS)}"
             )
-        for name, ends in over.items():
-            if not all(map(isfinite, ends)) or not ends[0] <= ends[1]:
-                raise ArgumentError(f"sweep: {name} is from {ends[0]:g} to {ends[1]:g}; expected finite numbers in order")
-            mechanism = _with_symbol(mechanism, name, ends, tuple(declared.inputs))
+        ranges = {}
+        for name, pair in over.items():
+            ends = numbers(f"sweep: {name}", pair, "two finite numbers in order")
+            if ends.shape != (2,) or not ends[0] <= ends[1]:
+                raise ArgumentError(f"sweep: {name} is {shown(pair)}; expected two finite numbers in order")
+            ranges[name] = (float(ends[0]), float(ends[1]))
+            mechanism = _with_symbol(mechanism, name, ranges[name], tuple(declared.inputs))
         left = [name for name in mechanism.symbols if name not in over]
         if left:
             raise ArgumentError(f"sweep: {mechanism.name!r} has the symbols {members(left)} without a range")
         samples, chunk = whole("sweep: samples", samples, 1), whole("sweep: chunk", chunk, 1)
-        result = cls(mechanism, algorithm, dict(over), samples, chunk, whole("sweep: seed", seed, 0), options)
+        result = cls(mechanism, algorithm, ranges, samples, chunk, whole("sweep: seed", seed, 0), options)
         result._check_names()
         return result
 

@@ -231,6 +231,16 @@ def whole(field: str, value: Any, least: int, expected: str = "") -> int:
     return int(value)
 
 
+def listed(field: str, value: Any, expected: str) -> list[Any]:
+    """The elements of an iterable other than a word; anything else raises an error with the expected values."""
+    try:
+        if not isinstance(value, (str, bytes)):
+            return list(value)
+    except TypeError:
+        pass
+    raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+
+
 def choice(field: str, value: Any, allowed: Collection[str]) -> str:
     """One of several keywords."""
     if not isinstance(value, str) or value not in allowed:

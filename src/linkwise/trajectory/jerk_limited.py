@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory, planned
-from linkwise.trajectory.validation import configuration, count, ends, positive, scalar, schedule
+from linkwise.trajectory.validation import configuration, count, ends, per_joint, scalar, schedule
 
 #: Synchronization of joints, and its name in Ruckig.
 SYNCHRONIZATIONS = {"time": "Time", "phase": "Phase", "none": "No"}
@@ -33,6 +33,8 @@ class JerkLimitedProfiles:
 
     motions: tuple[Any, ...]
     batch: tuple[int, ...]
+    n: int
+    together: bool
 
     @property
     def durations(self) -> FloatArray:
@@ -41,14 +43,25 @@ class JerkLimitedProfiles:
 
     def __call__(self, time: FloatArray) -> State:
         """Q, qd and qdd; after its end a motion continues with its last velocity."""
-        states = np.array([[motion.at_time(t) for t in time.tolist()] for motion in self.motions])
-        q, qd, qdd = np.moveaxis(states.reshape(*self.batch, time.size, 3, -1), -2, 0)
+        states = np.array([self._states(motion, time) for motion in self.motions])
+        q, qd, qdd = np.moveaxis(states.reshape(*self.batch, time.size, 3, self.n), -2, 0)
         return q, qd, qdd
+
+    def _states(self, motion: Any, time: FloatArray) -> FloatArray:
+        """The same (K, 3, n) of one motion; Ruckig itself goes on with the last acceleration, beyond all limits."""
+        over = [motion.duration] * self.n if self.together else motion.independent_min_durations
+        states = np.array([motion.at_time(t) for t in time.tolist()]).reshape(-1, 3, self.n)
+        for k, end in enumerate(over):
+            q, qd, _ = (row[k] for row in motion.at_time(end))
+            late = np.maximum(time - end, 0.0)
+            after = np.stack([q + qd * late, np.full_like(late, qd), np.zeros_like(late)], axis=1)
+            states[:, :, k] = np.where(late[:, None] > 0.0, after, states[:, :, k])
+        return states
 
     def member(self, place: Any) -> JerkLimitedProfiles:
         """One motion, or some, of a batch."""
         chosen = np.arange(len(self.motions)).reshape(self.batch)[place]
-        return JerkLimitedProfiles(tuple(self.motions[k] for k in np.ravel(chosen)), np.shape(chosen))
+        return JerkLimitedProfiles(tuple(self.motions[k] for k in np.ravel(chosen)), np.shape(chosen), self.n, self.together)
 
 
 def jerk_limited(
@@ -121,15 +134,15 @@ def jerk_limited(
     for k in range(len(flat["q0"])):
         request = _request({name: value[k] for name, value in flat.items()}, limits, synchronization)
         motions.append(_calculated(request, f" of motion {np.unravel_index(k, batch)}" if batch else ""))
-    profiles = JerkLimitedProfiles(tuple(motions), batch)
-    duration = float(np.max(profiles.durations))
+    profiles = JerkLimitedProfiles(tuple(motions), batch, n, synchronization != "none")
+    duration = float(np.max(profiles.durations, initial=0.0))
     times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
     return planned(times, profiles, (q_min, q_max), names)
 
 
 def _limits(n: int, qd_max: Any, qdd_max: Any, qddd_max: Any) -> dict[str, FloatArray]:
     values = {"qd_max": qd_max, "qdd_max": qdd_max, "qddd_max": qddd_max}
-    return {field: np.broadcast_to(positive(field, value, n), n) for field, value in values.items()}
+    return {field: per_joint(field, value, n) for field, value in values.items()}
 
 
 def _request(states: dict[str, FloatArray], limits: dict[str, FloatArray], synchronization: str) -> Any:

@@ -16,7 +16,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, whole
+from linkwise.spatial.validation import listed, numbers, whole
 from linkwise.trajectory.least_clearance import LeastClearance
 from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.path import JointPath, path_through
@@ -277,11 +277,12 @@ def time_optimal(
     elif limits is None:
         raise ArgumentError("give a mechanism whose joints have limits, or limits=MotionLimits(...)")
     chosen = (MotionLimits.of(mechanism) if limits is None else limits).checked(route.n, mechanism)  # type: ignore[arg-type]
-    nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
+    pauses = numbers("rests", listed("rests", rests, "parameters of the path"), "parameters of the path")
+    nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), pauses)
     ends = np.empty((*route.batch, 2))
     for side, (name, value) in enumerate((("sd0", sd0), ("sd1", sd1))):
         ends[..., side] = _speed(name, value, route.batch)
-    stops = np.isin(nodes, np.asarray(rests, dtype=float)) if len(rests) else np.zeros(nodes.size, dtype=bool)
+    stops = np.isin(nodes, pauses)
     lower = {name: value for name, value in chosen.items() if name not in JERK_FIELDS}
     problem = PathProblem(route, mechanism, lower, stops)
     count_of = whole("refinements", refinements, 0, "0 or more")
@@ -318,9 +319,8 @@ def _clear(move: OptimalMotion, problem: PathProblem, obstacles: Sequence[Shape]
     return replace(move, least_clearance=least)
 
 
-def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:
+def _nodes(path: JointPath, intervals: int, stops: FloatArray) -> FloatArray:
     """Nodes (N + 1,): knots, rests, and uniform divisions of the path between them."""
-    stops = numbers("rests", list(rests), "parameters of the path")
     outside = stops[(stops < path.s[0]) | (stops > path.s[-1])]
     if outside.size:
         raise ArgumentError(f"rests holds {outside[0]:g}; the path goes from {path.s[0]:g} to {path.s[-1]:g}")

@@ -16,9 +16,9 @@ from linkwise.files import csv_motion, npz, save_motion
 from linkwise.files.atomic import write_bytes, write_text
 from linkwise.files.text import refused
 from linkwise.model.joints import make_joint
-from linkwise.model.tree import ManifoldJoint, floating_base, manifold_columns, manifold_joints
+from linkwise.model.tree import ManifoldJoint, floating_base, manifold_columns, manifold_joints, require_tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import whole
+from linkwise.spatial.validation import listed, whole
 from linkwise.trajectory.least_clearance import LeastClearance, least_clearance
 from linkwise.trajectory.motion import Evaluator, Event, Motion, State, interpolant
 from linkwise.trajectory.validation import closed, instants, limited, record
@@ -266,12 +266,13 @@ class Trajectory(Motion):
                 if values.shape != expected:
                     raise ArgumentError(f"{field} has the shape {values.shape}; expected {expected}")
                 self._put(field, values)
-        self._put("names", tuple(self.names) or tuple(f"q{k + 1}" for k in range(self.n)))
+        for field in ("names", "is_length", "events"):
+            self._put(field, tuple(listed(field, getattr(self, field), "a sequence")))
+        self._put("names", self.names or tuple(f"q{k + 1}" for k in range(self.n)))
         self._put("is_length", tuple(map(bool, self.is_length)) or (False,) * self.n)
         for field in ("names", "is_length"):
             if len(getattr(self, field)) != self.n:
                 raise ArgumentError(f"there are {len(getattr(self, field))} {field} for {self.n} joints")
-        self._put("events", tuple(self.events))
         if strange := [event for event in self.events if not isinstance(event, Event)]:
             raise ArgumentError(f"events holds {strange[0]!r}; expected Events (name, time, q, qd, member)")
 
@@ -374,6 +375,7 @@ class Trajectory(Motion):
         >>> still.of(lw.robots.scara_icomatic()).is_length
         (False, False, True)
         """
+        require_tree(mechanism, "of: mechanism")
         if mechanism.n != self.n:
             raise ArgumentError(f"{mechanism.name!r} has {mechanism.n} joints; the trajectory has {self.n}")
         if mechanism.floating != self.floating:

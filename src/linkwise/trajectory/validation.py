@@ -55,6 +55,14 @@ def positive(field: str, value: Any, n: int) -> FloatArray:
     return checked
 
 
+def per_joint(field: str, value: Any, n: int) -> FloatArray:
+    """Limits as n positive numbers (n,)."""
+    checked = positive(field, value, n)
+    if checked.ndim > 1:
+        raise ArgumentError(f"{field} has the shape {checked.shape}; expected a number > 0, or {n} of them")
+    return np.broadcast_to(checked, (n,))
+
+
 def scalar(field: str, value: Any, *, above: float = 0.0, expected: str = "a number > 0") -> float:
     """One finite number greater than another."""
     checked = numbers(field, value, expected)

@@ -15,7 +15,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.trajectory import Trajectory, planned
-from linkwise.trajectory.validation import instants, instants_of, positive
+from linkwise.trajectory.validation import instants, instants_of, per_joint
 
 KINDS = ("quintic", "cubic", "trapezoidal")
 
@@ -173,7 +173,7 @@ def _bounds(n: int, times: Any, kind: str, qd_max: Any, qdd_max: Any) -> tuple[F
             )
         if not needed[field] and value is not None:
             raise ArgumentError(f"{field} is not used by a {kind} motion at given times; leave out one of the two")
-        bounds.append(np.broadcast_to(positive(field, value, n), (n,)) if needed[field] else np.full(n, np.inf))
+        bounds.append(per_joint(field, value, n) if needed[field] else np.full(n, np.inf))
     return bounds[0], bounds[1]
 
 

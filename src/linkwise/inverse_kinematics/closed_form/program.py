@@ -212,7 +212,7 @@ FREE = 1e-3
 CORRECTIONS = 3
 
 #: A branch of a nearby chain may be a solution if its pose error is less than LIKELY times the root of the misfit; an
-#: unknown is free if the size that determines it is less than LOOSE misfits.
+#: unknown may be free if the size that determines it is less than LOOSE misfits.
 LIKELY, LOOSE = 2.0, 10.0
 
 #: A branch with a pose error (rad, relative to the chain's size) between the tolerance and this may be close to a solution:
@@ -352,8 +352,8 @@ class ClosedFormProgram:
     def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any, list[Any]]:
         """The branches for a pose; and 1 where equations determine all, 0 where hardly, -1 where one leaves it free.
 
-        Where what is solved is a chain nearby, each is solved again for another pose. Which of them (above zero) may be
-        solutions of their own comes last, with a last number above zero where the true chain may have others.
+        Where what is solved is a chain nearby, each is solved again for another pose. The last result says which branches
+        (above zero) may be separate solutions of the true chain; its last element, whether there may be others.
 
         This is the pose that the chain nearby has where the true one has the pose wanted, as far as the branch so far tells:
         the error falls by as much as both chains differ, or by the root of it where two branches become one.
@@ -373,10 +373,8 @@ class ClosedFormProgram:
         if not self._spare:
             sizes = [size for k, (size, _) in enumerate(collected) if k not in self._always_free]
             loose = [LOOSE * near.misfit - size for size in dict.fromkeys(sizes)]
-            likely = [
-                *(self._likely(branch, start, free, wanted, near) for branch in branches),
-                reduce(greatest, loose, -1.0),
-            ]
+            likely = [self._likely(branch, start, free, wanted, near) for branch in branches]
+            likely.append(reduce(greatest, loose, -1.0))
         for _ in range(CORRECTIONS):
             branches = [
                 self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
@@ -385,7 +383,7 @@ class ClosedFormProgram:
         return branches, determined, likely
 
     def _likely(self, branch: Branch, start: Array, free: list[Any], wanted: Array, near: AxisChain) -> Any:
-        """Above zero where a branch of the chain nearby misses the pose by no more than the root of what both differ."""
+        """Above zero where the pose error of a branch of the nearby chain is as small as the root of the misfit."""
         distance, turn = self._pose_errors(self._coordinates(branch, start, free), wanted)
         return LIKELY * math.sqrt(near.misfit) - distance / self.chain.size - turn
 
