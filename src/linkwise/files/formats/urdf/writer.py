@@ -307,7 +307,7 @@ def losses(description: Description) -> Losses:
     --------
     >>> from linkwise import robots
     >>> losses(Description(robots.planar_2r())).lost
-    ['its gravity (0, -9.81, 0) (a URDF says none; it is read with (0, 0, -9.81))']
+    ['its gravity (0, -9.81, 0) (a URDF has none; it is read with (0, 0, -9.81))']
     """
     mechanism = with_written_kinds(description.mechanism)
     lost = [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_losses(link)]
