@@ -111,7 +111,7 @@ def test_json_beside_a_picture(linkwise: Callable) -> None:
     ("options", "message"),
     [
         (("--picture", "a.gif"), "a picture ends in .png, .svg or .pdf, not '.gif'"),
-        (("--halve", "1"), "--halve is for --compare, which is not asked for"),
+        (("--halve", "1"), "--halve is for --compare, which is missing"),
         (("TEST.DAT", "TEST.MOT", "a.out", "--json"), "--json prints, and OUT names a file; leave one of them out"),
         (("TEST.DAT", "none.mot"), "there is no such file"),
         (("ELBOW.DAT",), "the file ends where Jxz of link 1 should follow"),

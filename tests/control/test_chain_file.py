@@ -569,7 +569,7 @@ BAD: list[tuple[str, list[str]]] = [
     (BOOM + "joint = 'ball'\n", ["line 5: link 'boom': joint is 'ball'; expected 'revolute', 'prismatic' or 'fixed'"]),
     (
         HEAD + "q0 = [1]\n[[link]]\na = 1\n",
-        ["line 2: q0 is given; expected nothing, for the theta or d of each link says where it begins"],
+        ["line 2: q0 is given; expected nothing: the theta or d of each link defines the start"],
     ),
     (
         BOOM + "theta = 1\nlimits = [2, 3]\nalpha = nan\n",

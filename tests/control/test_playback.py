@@ -248,12 +248,12 @@ def without(name: str) -> tuple[Port, ...]:
             "the recording lacks the inputs 'chain.mode', 'chain.limit' and 'wind.speed'; record them",
         ),
         ({"every": 2}, PORTS, "one cycle in 2 was recorded; expected every one"),
-        ({}, without("wind.speed"), "the recording is of another chain: there is no 'wind.speed' here"),
+        ({}, without("wind.speed"), "the recording belongs to another chain: there is no 'wind.speed' here"),
         ({}, (*PORTS, Port("sea.level", "in")), "the recording lacks the inputs 'sea.level'; record them, or all ports"),
         (
             {},
             (*without("wind.speed"), Port("wind.speed", "in", unit="km/h", finite=False)),
-            "the recording is of another chain: 'wind.speed' has the unit 'm/s' there and 'km/h' here",
+            "the recording belongs to another chain: 'wind.speed' has the unit 'm/s' there and 'km/h' here",
         ),
     ],
 )

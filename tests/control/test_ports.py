@@ -164,7 +164,7 @@ def test_a_copy_stands_on_its_own(copied: Any) -> None:
 def test_what_says_no_value_is_not_read(name: str, number: float, kind: str) -> None:
     ports = arm()
     ports.values[ports.slice_of(name)] = number
-    with pytest.raises(ArgumentError, match=f"port '{name}' holds {number}, which is no value of kind '{kind}'"):
+    with pytest.raises(ArgumentError, match=f"port '{name}' holds {number}, which is not a value of kind '{kind}'"):
         ports.read(name)
 
 

@@ -200,7 +200,7 @@ def test_what_is_no_state(fields: dict[str, Any], message: str) -> None:
     [
         ({"carry": None}, "there is no array 'carry' in it"),
         ({"values": np.zeros(19)}, "state: values and carry have the shapes (19,) and (3,); expected (20,)"),
-        ({"values": np.full(20, 0.5)}, "'chain.mode' holds what is no value of kind 'choice'"),
+        ({"values": np.full(20, 0.5)}, "'chain.mode' contains a value that is not of kind 'choice'"),
         (
             {"values": np.zeros(20, dtype=np.complex128)},
             "values has the header '<c16'",

@@ -200,7 +200,7 @@ def test_arguments(tmp_path: Path) -> None:
         save_motion(tmp_path / "a.mot", 0.0, q, q, q)
     with pytest.raises(FileError, match="holds times 0, dt, 2 dt"):
         save_motion(tmp_path / "a.mot", [0.1, 0.2], q, q, q)
-    with pytest.raises(FileError, match="one instant says no time step"):
+    with pytest.raises(FileError, match="one instant defines no time step"):
         save_motion(tmp_path / "a.mot", [0.0], q[:1], q[:1], q[:1])
     with pytest.raises(ArgumentError, match="t has the shape"):
         save_motion(tmp_path / "a.csv", [0.0], q, q, q)

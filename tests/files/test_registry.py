@@ -41,7 +41,7 @@ def test_content_decides_not_the_name(tmp_path: Path) -> None:
         (b"hello there", "line 1: the format is not known; it starts with 'hello'; " + TRIED),
         (b"<robot name='x'/>", "line 1: there is no <link>; expected one or more"),
         (b"<!-- x -->\n<usd/>", "line 2: the root element is <usd>; expected " + ROOTS),
-        (b"<robot", "line 1: not well-formed XML: what starts here is not finished (column 1)"),
+        (b"<robot", "line 1: not well-formed XML: the element that starts here is not finished (column 1)"),
         (b"<!DOCTYPE x><robot/>", "line 1: a document type (<!DOCTYPE x>) is refused: " + DECLARES),
         (b"\xff\xfe1\x00", "line 1: the text is in UTF-16; save it as UTF-8"),
         (b"1\n\x00\x01", "line 2: a zero byte: this is not a text file"),
@@ -92,7 +92,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(FileError, match="cannot be written: No space left on device"):
         save(robots.puma560(), path)
-    with pytest.raises(FileError, match="UTF-8 cannot say"):
+    with pytest.raises(FileError, match="UTF-8 cannot encode"):
         save(Mechanism([Link(name="\ud800")]), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -87,11 +87,11 @@ def test_a_state_without_a_group(tmp_path: Path) -> None:
     [
         ("<mujoco/>", "the root element is <mujoco>; expected <robot>"),
         ("<robot><group/></robot>", "line 1: a group: <group> has no name"),
-        ('<robot><group name="g"><joint name="link3"/></group></robot>', "name is 'link3', which is not there"),
+        ('<robot><group name="g"><joint name="link3"/></group></robot>', "name is 'link3', which does not exist"),
         ('<robot><group name="g"><chain base_link="base"/></group></robot>', "<chain> has no tip_link"),
-        ('<robot><group name="g"><group name="h"/></group></robot>', "group is 'h', which is not there"),
+        ('<robot><group name="g"><group name="h"/></group></robot>', "group is 'h', which does not exist"),
         ('<robot><group name="g"><group name="g"/></group></robot>', "group 'g': it is in itself"),
-        ('<robot><group_state name="s" group="g"/></robot>', "group is 'g', which is not there"),
+        ('<robot><group_state name="s" group="g"/></robot>', "group is 'g', which does not exist"),
         (
             '<robot><group name="g"/><group_state name="s" group="g"><joint name="link1" value="x"/></group_state></robot>',
             "'x' is not a number",
@@ -105,8 +105,8 @@ def test_a_state_without_a_group(tmp_path: Path) -> None:
             '<robot><group name="g"/><group_state name="s" group="g"/><group_state name="s" group="g"/></robot>',
             "occurs twice",
         ),
-        ('<robot><end_effector name="e" parent_link="link1" group="g"/></robot>', "group is 'g', which is not there"),
-        ('<robot><passive_joint name="j"/></robot>', "name is 'j', which is not there"),
+        ('<robot><end_effector name="e" parent_link="link1" group="g"/></robot>', "group is 'g', which does not exist"),
+        ('<robot><passive_joint name="j"/></robot>', "name is 'j', which does not exist"),
     ],
 )
 def test_mistakes(text: str, message: str, tmp_path: Path) -> None:

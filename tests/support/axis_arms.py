@@ -108,7 +108,7 @@ def branches(mech: Mechanism, found: tuple[AxisChain, Family], poses: np.ndarray
         return np.array(rows, dtype=object)
 
     kernel = Kernel(trace(trial, "trial", {"pose": (4, 4), "q": (mech.n,)}), "numpy")
-    held = [chain.coordinates[k] for k in family.held]
+    held = [chain.coordinates[k] for k in family.fixed]
     given = np.where(np.isin(np.arange(mech.n), held), q, 0.3)
     with np.errstate(all="ignore"):
         return np.asarray(kernel(np.ascontiguousarray(poses), given))

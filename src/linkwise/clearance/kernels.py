@@ -63,7 +63,7 @@ def box_gap(p: Array, d: Array, e: Any, R: Array, center: Array, half: Array) ->
     """
     x, v = R.T @ (p - center), R.T @ d
     s: Any = 0.0 if is_zero(e) else _nearest(x, v, half)
-    outside = _beyond(x + v * s, half)
+    outside = _excess(x + v * s, half)
     between = root(outside @ outside)
     depth, normal, end = _way_out(x, v, half)
     inside = INSIDE - between
@@ -74,7 +74,7 @@ def box_gap(p: Array, d: Array, e: Any, R: Array, center: Array, half: Array) ->
     return select(inside, -depth, between), apart, select(inside, depth, between), first, second
 
 
-def _beyond(y: Array, half: Array) -> Array:
+def _excess(y: Array, half: Array) -> Array:
     """Excess of coordinates (3,) over the edges."""
     return np.array([a - greatest(least(a, h), -h) for a, h in zip(y, half, strict=True)])
 
@@ -83,7 +83,7 @@ def _nearest(x: Array, v: Array, half: Array) -> Any:
     """The s from 0 to 1 at which x + s v is nearest to the box."""
 
     def slope(s: Any) -> Any:
-        return v @ _beyond(x + v * s, half)
+        return v @ _excess(x + v * s, half)
 
     low, high = 0.0, 1.0
     kinks = []

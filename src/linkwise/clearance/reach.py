@@ -129,7 +129,7 @@ def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool =
         to_joint, from_joint = (np.linalg.inv(before), np.linalg.inv(after)) if outward else (after, before)
         centres = _placed(to_joint, centres)
         if link.moves:
-            centres, radii = _moved(tree, k, centres, radii, result)
+            centres, radii = _swept(tree, k, centres, radii, result)
         centres = _placed(from_joint, centres)
     return result
 
@@ -148,7 +148,7 @@ def _placed(T: FloatArray, points: FloatArray) -> FloatArray:
     return np.asarray(points @ T[:3, :3].T + T[:3, 3])
 
 
-def _moved(tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _swept(tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Balls that contain some balls (m, 3), (m,) at any position of joint k; their displacement is accumulated."""
     link, follower = tree.links[k], tree.followers[k]
     parts, travel = link.joint_model.turns_and_slides, _travel(tree, k)

@@ -113,7 +113,7 @@ class Chain:
         self.constraints = tuple(
             KeepClear(clear=constraint) if isinstance(constraint, Clear) else constraint for constraint in listed
         )
-        sound = _sound(self.constraints, mistakes)
+        sound = _valid_constraints(self.constraints, mistakes)
         self.angles = str(mistakes.take(known, angles))
         if not isinstance(mechanism, Tree):
             links = tuple(mechanism)
@@ -339,12 +339,12 @@ class Chain:
         self.restore(saved)
 
 
-def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
+def _valid_constraints(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
     """Select valid constraints; record an error for each other item."""
     for constraint in constraints:
         if not isinstance(constraint, ChainConstraint):
             mistakes.note(
-                f"constraints hold {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
+                f"constraints contain {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
                 "Velocity, LoopClosure or DrivenJoint"
             )
     return [constraint for constraint in constraints if isinstance(constraint, ChainConstraint)]

@@ -50,7 +50,7 @@ class ChainReader(TableReader):
     def __init__(self, lines: Mapping[Place, int], path: Path, xacro: Mapping[str, str] | None = None) -> None:
         super().__init__(lines)
         self.path, self.xacro = path, xacro
-        self.said: dict[str, Place] = {}
+        self.places: dict[str, Place] = {}
         self.values: dict[str, Any] = {}
         self.broken: set[str] = set()
         self.replaced: dict[int, set[str]] = {}
@@ -65,10 +65,10 @@ class ChainReader(TableReader):
             With every problem of the document, sorted by line.
         """
         if document.get("format") == MECHANISM_FORMAT:
-            said = (
+            message = (
                 f"format is {MECHANISM_FORMAT!r}, that of a mechanism; expected {FORMAT!r} (a chain says mechanism = 'FILE')"
             )
-            raise FileError(self.path, [FileProblem(self.lines.get(("format",), 0), said)])
+            raise FileError(self.path, [FileProblem(self.lines.get(("format",), 0), message)])
         self.degrees = document.get("angles") == "deg"
         top = self.table("", (), document, TOP)
         self.check_format(document, FORMAT)
@@ -89,7 +89,7 @@ class ChainReader(TableReader):
             "chain", lambda: ChainDescription(mechanism=mechanism, reference=self.reference, **settings)
         )
         for problem in problems:
-            self._tell_whole(problem, list(rows), places)
+            self._report_whole(problem, list(rows), places)
         if self.problems or description is None:
             raise FileError(self.path, sorted(self.problems, key=lambda problem: problem.line))
         return description
@@ -109,14 +109,14 @@ class ChainReader(TableReader):
             self.report(("mechanism",), "there are a mechanism and [[link]] tables; expected one of the two")
         if "link" in document:
             return self._linked(document, top.get("link", ()), name)
-        said = top.get("mechanism")
-        if isinstance(said, dict):
+        reference = top.get("mechanism")
+        if isinstance(reference, dict):
             inner = {place[1:]: line for place, line in self.lines.items() if place[:1] == ("mechanism",)}
-            reading = with_collision_shapes(described(said, inner, name), str(self.path))
+            reading = with_collision_shapes(described(reference, inner, name), str(self.path))
             self.problems += reading.problems
             return None if reading.description is None else reading.description.mechanism, None
-        if said is not None:
-            return self._referred(said), None
+        if reference is not None:
+            return self._referred(reference), None
         if "mechanism" not in document:
             self.report((), "there is no mechanism; expected mechanism = '...', or one [[link]] table or more")
         return None, None
@@ -158,11 +158,11 @@ class ChainReader(TableReader):
     def _linked(self, document: dict[str, Any], tables: Sequence[Any], name: str) -> tuple[Mechanism | None, Any]:
         """The mechanism of the file's own links."""
         if "q0" in document:
-            self.report(("q0",), "q0 is given; expected nothing, for the theta or d of each link says where it begins")
+            self.report(("q0",), "q0 is given; expected nothing: the theta or d of each link defines the start")
         links = [self._link(k, table) for k, table in enumerate(tables)]
         for k, link in enumerate(links):
             for port, value in port_values([link]).items():
-                self._say(port, value, ("link", k, port.rpartition(".")[2]))
+                self._record_value(port, value, ("link", k, port.rpartition(".")[2]))
         if not links:
             return None, None
         mechanism, wrong = attempt("chain", lambda: mechanism_of(links, name=name))
@@ -266,12 +266,12 @@ class ChainReader(TableReader):
         tables, known = list(enumerate(top.get("obstacle", ()))), len(self.problems)
         shapes = [self.build(named("obstacle", k, raw), ("obstacle", k), raw, OBSTACLE) for k, raw in tables]
         misread = len(self.problems) > known  # (then the link of an obstacle may be another one)
-        said = document.get("clear")
-        if said is None and tables:
+        table = document.get("clear")
+        if table is None and tables:
             self.report(("obstacle",), "there are obstacles and no [clear]; expected a table [clear] with a margin")
-        self.broken |= {str(said.get("name", "clear"))} if isinstance(said, dict) else set()
+        self.broken |= {str(table.get("name", "clear"))} if isinstance(table, dict) else set()
         values = top.get("clear", {})
-        if misread or not isinstance(said, dict) or said.keys() - values.keys() or "margin" not in values:
+        if misread or not isinstance(table, dict) or table.keys() - values.keys() or "margin" not in values:
             return None
         name, enabled = values.pop("name", "clear"), values.pop("enabled", True)
         try:
@@ -285,7 +285,7 @@ class ChainReader(TableReader):
     def _tables(self, top: dict[str, Any], mechanism: Mechanism | None) -> None:
         """Read initial values of ports from their tables."""
         for key, value in top.get("start", {}).items():
-            self._say(f"start.{key}", tuple(value), ("start", key))
+            self._record_value(f"start.{key}", tuple(value), ("start", key))
         for name, schema, between in (("speed_limit", SPEED_LIMIT, "."), ("regulator", REGULATOR, ".regulator.")):
             for k, raw in enumerate(top.get(name, ())):
                 values = self.table(f"{name} {k + 1}", (name, k), raw, schema)
@@ -293,10 +293,10 @@ class ChainReader(TableReader):
                 if link is None or not self._is_known(name, k, link, mechanism):
                     continue
                 for key, value in values.items():
-                    self._say(f"{link}{between}{key}", value, (name, k, key))
+                    self._record_value(f"{link}{between}{key}", value, (name, k, key))
         for port, place, value in self._leaves("ports", top.get("ports", {})):
             if port.partition(".")[0] not in self.broken:
-                self._say(port, value, place)
+                self._record_value(port, value, place)
 
     def _is_known(self, table: str, k: int, link: str, mechanism: Mechanism | None) -> bool:
         """True if the link that a table names exists, or if the mechanism could not be read."""
@@ -313,13 +313,13 @@ class ChainReader(TableReader):
         entries: list[tuple[str, Place, Any]] = [(port, (key, *place), value) for port, place, value in leaves(table)]
         return sorted(entries, key=lambda leaf: self.lines.get(leaf[1], 0))
 
-    def _say(self, port: str, value: Any, place: Place) -> None:
+    def _record_value(self, port: str, value: Any, place: Place) -> None:
         """Record the initial value of a port, once."""
-        if port in self.said:
-            line = self.lines.get(self.said[port], 0)
+        if port in self.places:
+            line = self.lines.get(self.places[port], 0)
             self.report(place, f"port {port!r} is given twice, first in line {line}")
             return
-        self.said[port] = place
+        self.places[port] = place
         self.values[port] = value
 
     def _routes(self, table: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
@@ -336,7 +336,7 @@ class ChainReader(TableReader):
                 routes[target], places[target] = source, whole
         return routes, places
 
-    def _tell_whole(self, problem: Problem, rows: Sequence[int], routes: dict[str, Place]) -> None:
+    def _report_whole(self, problem: Problem, rows: Sequence[int], routes: dict[str, Place]) -> None:
         """Report a problem of the description at the line of its subject."""
         place: Place = (problem.field.partition("[")[0],)
         if isinstance(problem, Placed):
@@ -348,7 +348,7 @@ class ChainReader(TableReader):
             elif kind == "clear":
                 place = ("clear", *map(str, path))
             elif kind in {"values", "routes"}:
-                place = (self.said if kind == "values" else routes).get(str(path[0]), (kind,))
+                place = (self.places if kind == "values" else routes).get(str(path[0]), (kind,))
         self.report(place, str(problem))
 
 

@@ -101,7 +101,7 @@ def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[Chain
         to = getattr(row, "to", START)
         if to not in {START, *ends}:
             problems.append(("to", to, near(to, [START, *(end for end in ends if end != row.link)])))
-        check.problems += [Placed(f"constraint {row.name!r}", *said, ("constraint", k, said[0])) for said in problems]
+        check.problems += [Placed(f"constraint {row.name!r}", *part, ("constraint", k, part[0])) for part in problems]
         good += [] if problems else [row]
         seen.add(row.name)
     return good
@@ -163,7 +163,7 @@ def check_ports(
         ports[name].name: value
         for name in values
         if _once(check, ports, "values", values, name)
-        and (value := _settled(check, ports, owners, name, values[name])) is not None
+        and (value := _validated_value(check, ports, owners, name, values[name])) is not None
     }
     _check_limits(check, mechanism, ports, kept)
     return kept, routed
@@ -193,7 +193,7 @@ def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
     return True
 
 
-def _settled(check: Checker, ports: Ports, owners: Mapping[str, str], name: Any, value: Any) -> Any:
+def _validated_value(check: Checker, ports: Ports, owners: Mapping[str, str], name: Any, value: Any) -> Any:
     """The value as it is kept, or None after a report; infinity is a number, NaN is none."""
     message = f"port {name!r} is set by {owners[name]}; expected it there alone" if name in owners else ""
     fed = ports.routes.get(ports[name].name) if name in ports else None
@@ -223,13 +223,13 @@ def _written(ports: Ports, name: Any, value: Any) -> str:
 def _check_limits(check: Checker, mechanism: Mechanism, ports: Ports, values: Mapping[str, Any]) -> None:
     """Report joints whose initial lower limit is above the upper one."""
     for link, _ in single_joints(mechanism):
-        said = [port for port in (f"{link}.limits.min", f"{link}.limits.max") if port in values]
+        stated = [port for port in (f"{link}.limits.min", f"{link}.limits.max") if port in values]
         low, high = ports.read(f"{link}.limits.min"), ports.read(f"{link}.limits.max")
-        if said and low > high:  # type: ignore[operator]
+        if stated and low > high:  # type: ignore[operator]
             message = (
-                f"port {said[0]!r} is given {values[said[0]]!r}; expected limits.min <= limits.max, here {low} > {high}"
+                f"port {stated[0]!r} is given {values[stated[0]]!r}; expected limits.min <= limits.max, here {low} > {high}"
             )
-            check.problems.append(Placed("chain", "values", said[0], "", ("values", said[0]), message))
+            check.problems.append(Placed("chain", "values", stated[0], "", ("values", stated[0]), message))
 
 
 @dataclass(frozen=True, eq=False)

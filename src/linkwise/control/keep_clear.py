@@ -157,7 +157,7 @@ class ClearLimits:
 
     def _bound(self, q: Array, goal: Array, low: Array, high: Array, distance: Array, switch: Array) -> tuple[Array, ...]:
         left, levers = distance - switch[0], self._levers(q)
-        ways = self._ways(q, goal, levers)
+        ways = self._distance_changes(q, goal, levers)
         free = np.array([greatest(part - self.reserve, 0.0) for part in left], dtype=object)
         binds = select(-smallest([0.5 * most - change for most, change in zip(free, ways, strict=True)]), switch[1], 0.0)
         alone, (least_slides, most_slides) = np.concatenate([goal, low, high]), self.sliding
@@ -171,7 +171,7 @@ class ClearLimits:
         return toward, away, np.array([binds], dtype=object)
 
     def _check(self, q: Array, output: Array, distance: Array, switch: Array) -> Array:
-        left = self._reserved(distance - switch[0]) - self._ways(q, output, self._levers(q, output))
+        left = self._reserved(distance - switch[0]) - self._distance_changes(q, output, self._levers(q, output))
         return np.array([select(-smallest([*left]), switch[1], 0.0)], dtype=object)
 
     def _reserved(self, left: Array) -> Array:
@@ -186,7 +186,7 @@ class ClearLimits:
         turns, slides = (part.astype(object) for part in self._growth)
         return np.asarray(self.levers + turns * (slides @ excess)[:, None])
 
-    def _ways(self, q: Array, there: Array, levers: Array) -> Array:
+    def _distance_changes(self, q: Array, there: Array, levers: Array) -> Array:
         """Upper bound of the change of each group's distance (G,) between two configurations."""
         return np.asarray(levers @ np.array([abs(part) for part in there - q], dtype=object))
 

@@ -190,7 +190,7 @@ def _check_name(check: Checker, name: object) -> None:
     if not is_word(name):
         check.report("name", name, "a word")
     elif "." in str(name):
-        check.report("name", name, "a word without a dot (a dot stands between the name of a link and that of its value)")
+        check.report("name", name, "a word without a dot (dots separate the name of a link from that of its value)")
     elif name in RESERVED:
         check.report("name", name, f"another word ({choices(RESERVED)} means something else in a chain)")
 

@@ -170,7 +170,7 @@ class Port:
         elements = numbers.ravel().tolist()
         if not all(low <= number <= high and number.is_integer() for number in elements):
             raise ArgumentError(
-                f"port {self.name!r} holds {shown(numbers.tolist())}, which is no value of kind {self.kind!r}"
+                f"port {self.name!r} holds {shown(numbers.tolist())}, which is not a value of kind {self.kind!r}"
             )
         if self.shape:
             return numbers.astype(np.int64 if self.kind == "int" else np.bool_)
@@ -212,10 +212,10 @@ class Port:
         if self.kind == "choice":
             return np.asarray(float(self._place(value)))
         if isinstance(value, (str, bytes)):
-            raise self._given(value)
+            raise self._as_array(value)
         boolean = isinstance(value, (bool, np.bool_)) or _booleans(value)
         if boolean != (self.kind == "bool"):
-            raise self._given(value)
+            raise self._as_array(value)
         try:
             return np.array(real(value), dtype=np.float64)
         except TypeError as error:
@@ -223,7 +223,7 @@ class Port:
 
     def _place(self, value: Any) -> int:
         if not isinstance(value, str):
-            raise self._given(value)
+            raise self._as_array(value)
         if value not in self.choices:
             guess = suggestion(value[:40], self.choices)
             raise ArgumentError(f"port {self.name!r} is given {shown(value)}{guess}; expected {self.expected}")
@@ -233,7 +233,7 @@ class Port:
         whole = self.kind == "int" and math.isfinite(number) and number == math.floor(number)
         return str(int(number)) if whole else repr(float(number))
 
-    def _given(self, value: object) -> ArgumentError:
+    def _as_array(self, value: object) -> ArgumentError:
         return ArgumentError(f"port {self.name!r} is given {shown(value)}; expected {self.expected}")
 
     def _wrong(self, field: str, value: object, expected: str) -> ArgumentError:

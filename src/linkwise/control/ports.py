@@ -78,7 +78,7 @@ class Ports:
 
     def __getitem__(self, name: str) -> Port:
         """The port of a name; `UnknownPortError` lists similar names."""
-        return self._ports[self._own(name)]
+        return self._ports[self._canonical(name)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._ports or name in self._aliases
@@ -122,7 +122,7 @@ class Ports:
 
     def slice_of(self, name: str) -> slice:
         """Slice of a port in `values`."""
-        return self._slices[self._own(name)]
+        return self._slices[self._canonical(name)]
 
     def view(self, name: str) -> FloatArray:
         """View of a port's numbers in its shape; read-only for outputs.
@@ -195,7 +195,7 @@ class Ports:
             Where there is no such port, the target is no input, it has another source or is its own, or the two differ in
             kind, shape, unit or words.
         """
-        source, target = self._own(source), self._own(target)
+        source, target = self._canonical(source), self._canonical(target)
         self._check_route(source, target)
         if self._routes.get(target, source) != source:
             fed = self._routes[target]
@@ -211,7 +211,7 @@ class Ports:
         ArgumentError
             Where there is no such port, or nothing feeds it.
         """
-        name = self._own(target)
+        name = self._canonical(target)
         if name not in self._routes:
             raise ArgumentError(
                 f"port {target!r} is not routed; the routed ones are {', '.join(map(repr, self._routes)) or '(none)'}"
@@ -227,7 +227,7 @@ class Ports:
         ArgumentError
             As of `route`; nothing is changed then.
         """
-        routes = {self._own(target): self._own(source) for target, source in routes.items()}
+        routes = {self._canonical(target): self._canonical(source) for target, source in routes.items()}
         if self._routes == routes:
             return
         for target, source in routes.items():
@@ -301,11 +301,11 @@ class Ports:
         if not isinstance(pattern, str):
             return []
         if pattern in self:
-            return [self._own(pattern)]
+            return [self._canonical(pattern)]
         named = {**{name: name for name in self._ports}, **self._aliases}
         return [name for alias, name in named.items() if fnmatch.fnmatchcase(alias, pattern)]
 
-    def _own(self, name: object) -> str:
+    def _canonical(self, name: object) -> str:
         """The own name of a port, for that or another one of it; `UnknownPortError` lists similar names."""
         if isinstance(name, str):
             if name in self._ports:

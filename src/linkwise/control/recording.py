@@ -652,7 +652,7 @@ def _check(ports: Ports, recording: Recording, state: State | None) -> None:
     ours = [channel for channel in ports.channels if channel.name in set(recording.names)]
     theirs = sorted(recording.channels, key=lambda channel: list(ports).index(channel.name) if channel.name in ports else -1)
     if difference := differences(ours, theirs, directions=False):
-        raise ArgumentError(f"replay: the recording is of another chain: {difference}")
+        raise ArgumentError(f"replay: the recording belongs to another chain: {difference}")
     routes: Mapping[str, str] = ports.routes if state is None else state.routes
     inputs = [name for name, port in ports.items() if port.direction == "in"]
     if lacking := [name for name in inputs if name not in recording.names and name not in routes]:
@@ -664,5 +664,5 @@ def _check(ports: Ports, recording: Recording, state: State | None) -> None:
         before, after = recording.cycles[gaps[0] : gaps[0] + 2].tolist()
         raise ArgumentError(f"replay: cycle {before + 1} was not recorded, the next one is {after}; expected no pause")
     if recording.lost and state is None:
-        lost = f"replay: the first {recording.lost} cycles were overwritten or left out"
-        raise ArgumentError(f"{lost}; expected from_state, what the chain went on from after them")
+        lost = f"replay: the first {recording.lost} cycles were overwritten or skipped"
+        raise ArgumentError(f"{lost}; expected from_state, the state of the chain after them")

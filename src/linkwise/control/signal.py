@@ -67,7 +67,7 @@ class Channel(NamedTuple):
             Where one is no value of this kind.
         """
         if not self.admits(numbers):
-            raise ArgumentError(f"{self.name!r} holds what is no value of kind {self.kind!r}")
+            raise ArgumentError(f"{self.name!r} contains a value that is not of kind {self.kind!r}")
         return numbers.astype(np.int64)
 
     def decode(self, numbers: FloatArray) -> npt.NDArray[Any]:

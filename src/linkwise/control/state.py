@@ -198,7 +198,9 @@ def restore(ports: Ports, carry: FloatArray, state: State, settings: Mapping[str
         if (type(there), there) != (type(here), here):
             raise ArgumentError(f"the state is of another chain: {name} is {shown(there)} there and {shown(here)} here")
     if state.carry.shape != carry.shape:
-        raise ArgumentError(f"the state is of another chain: its cycle keeps {state.carry.size} numbers, not {carry.size}")
+        raise ArgumentError(
+            f"the state belongs to another chain: its cycle has {state.carry.size} numbers, not {carry.size}"
+        )
     ports.reroute(state.routes)
     ports.values[...] = state.values
     carry[...] = state.carry
@@ -211,7 +213,7 @@ def read_channels(path: str | Path, held: Mapping[str, Any]) -> tuple[Channel, .
     except ValueError as error:
         raise refused(path, f"channels cannot be read: {error}") from error
     if len({channel.name for channel in channels}) < len(channels):
-        raise refused(path, "channels cannot be read: one is there twice")
+        raise refused(path, "channels cannot be read: one is repeated")
     return channels
 
 
@@ -220,5 +222,5 @@ def check_kinds(path: str | Path, channels: tuple[Channel, ...], table: FloatArr
     at = 0
     for channel in channels:
         if not channel.admits(table[:, at : at + channel.size]):
-            raise refused(path, f"{channel.name!r} holds what is no value of kind {channel.kind!r}")
+            raise refused(path, f"{channel.name!r} contains a value that is not of kind {channel.kind!r}")
         at += channel.size

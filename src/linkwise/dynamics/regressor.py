@@ -50,9 +50,9 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         if body < 0:
             continue
         turn, arm = t[:3, :3], t[:3, 3]
-        forces = _forces(*(_seen(turn, arm, motion) for motion in (moved[body].velocity, moved[body].acceleration)))
+        forces = _forces(*(_relative(turn, arm, motion) for motion in (moved[body].velocity, moved[body].acceleration)))
         for speed, screw in screws[body]:
-            result[speed, len(LINK) * k : len(LINK) * (k + 1)] = _seen(turn, arm, screw) @ forces
+            result[speed, len(LINK) * k : len(LINK) * (k + 1)] = _relative(turn, arm, screw) @ forces
     for k, drive in enumerate(tree.drives):
         result[:, first + len(MOTOR) * k : first + len(MOTOR) * (k + 1)] = _motor(tree, drive, qd, qdd)
     for rotor in bodies.rotors:
@@ -146,7 +146,7 @@ def energy_regressor_in_steps(sweeps: Sweeps) -> None:
 
     def of_link(link: Row) -> None:
         there, pose = framed(link), link.pose
-        seen = _seen(pose[:3, :3], pose[:3, 3], link.body["velocity"])
+        seen = _relative(pose[:3, :3], pose[:3, 3], link.body["velocity"])
         link.write("kinetic", 0.5 * energies(seen, seen), "10v", add=True)
         link.write("potential", [down @ there[:3, 3], *(down @ there[:3, :3]), *[0.0] * 6], "10v", add=True)
 
@@ -215,7 +215,7 @@ def regressor_in_steps(sweeps: Sweeps) -> None:
         pose = link.pose
         axes = link.body["axes"]
         turn, arm = axes @ pose[:3, :3], axes @ pose[:3, 3]
-        velocity, falling = (_seen(turn, arm, link.body[name]) for name in ("velocity", "falling"))
+        velocity, falling = (_relative(turn, arm, link.body[name]) for name in ("velocity", "falling"))
         forces = _forces(velocity, falling)
         return [np.concatenate([_passed(turn, arm, force) for force in forces.T])]
 
@@ -253,7 +253,7 @@ def _motor_columns(drive: Row) -> None:
     drive.write("Y", [columns], "v drive4")
 
 
-def _seen(turn: Array, arm: Array, motion: Array) -> Array:
+def _relative(turn: Array, arm: Array, motion: Array) -> Array:
     """A motion (6,) of a body, in the world's axes, as a frame on it sees it in its own."""
     return np.concatenate([turn.T @ (motion[:3] + cross(motion[3:], arm)), turn.T @ motion[3:]])
 

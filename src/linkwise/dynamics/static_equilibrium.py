@@ -176,24 +176,24 @@ def static_equilibrium(
     tree.require_numbers("static_equilibrium")
     at = vectors("static_equilibrium: q0", q0, tree.nq)
     tolerance = positive("static_equilibrium: tol", tol)
-    held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
+    applied = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
     free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
     tied = (tree.loops and not tree.floating) or any(element.links for element in tree.springs)
-    if free and not (tied or external is not None or held.any()):
+    if free and not (tied or external is not None or applied.any()):
         lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: (x, y, z, qw, qx, qy, qz)}})"
         raise ArgumentError(
             f"static_equilibrium: {free[0]!r} of {tree.name!r} floats, and no spring, loop, effort or wrench holds it;"
             f" {lock} does"
         )
     shape, wrenches_at = rows_of_external(external)
-    batch = common_batch("static_equilibrium", q0=at.shape[:-1], tau=held.shape[:-1], external=shape)
-    q, held = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, held))
+    batch = common_batch("static_equilibrium", q0=at.shape[:-1], tau=applied.shape[:-1], external=shape)
+    q, applied = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, applied))
     if not tree.loops:
-        return _search(_OpenRest(tree, held, external), q, tolerance)
+        return _search(_OpenRest(tree, applied, external), q, tolerance)
     if not batch:
-        return _search(_ClosedRest(tree, held, external), _closed(tree, q), tolerance)
+        return _search(_ClosedRest(tree, applied, external), _closed(tree, q), tolerance)
     alone = [
-        _search(_ClosedRest(tree, held[index], wrenches_at(index)), _closed(tree, q[index]), tolerance)
+        _search(_ClosedRest(tree, applied[index], wrenches_at(index)), _closed(tree, q[index]), tolerance)
         for index in np.ndindex(batch)
     ]
     fields = ([getattr(equilibrium, name) for equilibrium in alone] for name in KINDS)
@@ -218,16 +218,16 @@ def _closed(tree: Tree, q: FloatArray) -> FloatArray:
 class _OpenRest:
     """Imbalance of configurations (..., nq) of a tree."""
 
-    def __init__(self, tree: Tree, held: FloatArray, external: External | None) -> None:
-        self.tree, self.held, self.still = tree, held, np.zeros(tree.nv)
+    def __init__(self, tree: Tree, applied: FloatArray, external: External | None) -> None:
+        self.tree, self.applied, self.still = tree, applied, np.zeros(tree.nv)
         self.efforts = loaded_kernel(cut_open(tree), "inverse_dynamics", external)
         self.derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
 
     def missing(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Missing efforts (..., nv), and the magnitude (...,) of their largest term."""
         needed = self.efforts(q, self.still, self.still)
-        size = np.maximum(np.abs(needed).max(axis=-1, initial=0.0), np.abs(self.held).max(axis=-1, initial=0.0))
-        return needed - self.held, size
+        size = np.maximum(np.abs(needed).max(axis=-1, initial=0.0), np.abs(self.applied).max(axis=-1, initial=0.0))
+        return needed - self.applied, size
 
     def stiffness(self, q: FloatArray) -> FloatArray:
         """Derivative (..., nv, nv) of the missing efforts by small motions."""

@@ -51,7 +51,7 @@ def to_sympy(tape: Tape, inputs: Sequence[Any], *, evaluate: bool = False) -> di
     >>> to_sympy(made, sympy.symbols("a b"))
     {'y': Matrix([[sin(a*b)/2]])}
     """
-    return _made(tape, inputs, evaluate, lambda slot, value: value)
+    return _converted(tape, inputs, evaluate, lambda slot, value: value)
 
 
 def expressions_to_sympy(values: Any) -> Any:
@@ -116,7 +116,7 @@ def steps(tape: Tape, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dic
         assignments.append((sympy_module().Symbol(next(free), real=True), value))
         return assignments[-1][0]
 
-    results = _made(tape, inputs, False, keep)
+    results = _converted(tape, inputs, False, keep)
     return assignments, results
 
 
@@ -128,7 +128,7 @@ def written_size(tape: Tape) -> int:
     return sum(sizes[slot] for slot in tape.results)
 
 
-def _made(tape: Tape, inputs: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
+def _converted(tape: Tape, inputs: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
     """Run a tape on SymPy expressions; ``keep`` returns the replacement of the result in a slot."""
     sympy = sympy_module()
     table = operations(sympy, evaluate)

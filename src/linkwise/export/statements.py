@@ -92,18 +92,18 @@ class Syntax:
         op, args = tree
         parts = [self._written(arg, operand) for arg in args]
         if op in self.forms:
-            return self.forms[op].format(*(self._held(part, 0) for part in parts)), _ATOM
+            return self.forms[op].format(*(self._operand(part, 0) for part in parts)), _ATOM
         level = _LEVEL[op]
         if op == "neg":
-            return f"-{self._held(parts[0], level + 1)}", level
-        left, right = self._held(parts[0], level), self._held(parts[1], level, strict=True)
+            return f"-{self._operand(parts[0], level + 1)}", level
+        left, right = self._operand(parts[0], level), self._operand(parts[1], level, strict=True)
         return f"{left} {_SIGNS[op]} {f'({right})' if right.startswith('-') else right}", level
 
     def literal(self, value: float) -> tuple[str, int]:
         """Text of a number, and its binding level."""
         return (self.number(value), _ATOM) if value >= 0 else (f"-{self.number(-value)}", _LEVEL["neg"])
 
-    def _held(self, part: tuple[str, int], least: int, strict: bool = False) -> str:
+    def _operand(self, part: tuple[str, int], least: int, strict: bool = False) -> str:
         """The text of an operand of an operation of some level, in parentheses where it would fall apart."""
         text, level = part
         mixed = self.explicit and least == _LEVEL["add"] and level == _LEVEL["mul"]

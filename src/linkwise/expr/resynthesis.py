@@ -73,24 +73,24 @@ class _Pairs:
         outputs = np.array([[small[node]] for node in wanted], dtype=np.uint64)
         count = bisect_left(self._ages, self._age[wanted[-1]])
         prime, older, inverses = np.uint64(SMALL), self._values[None, :count], self._inverses[None, :count]
-        for node, x, y in self._found(wanted, _reduced(outputs * inverses)):
+        for node, x, y in self._matches(wanted, _reduced(outputs * inverses)):
             product = self._residues[x] * self._residues[y] % LARGE
             if product in (self._residues[node], LARGE - self._residues[node]):
                 self._add(node, "mul", (x, y), product != self._residues[node])
-        for node, x, y in self._found(wanted, _reduced(outputs + (prime - older))):
+        for node, x, y in self._matches(wanted, _reduced(outputs + (prime - older))):
             value, first, second = self._residues[node], self._residues[x], self._residues[y]
             if (first + second - value) % LARGE == 0:
                 self._add(node, "add", (x, y), False)
             elif (first - second - value) % LARGE == 0:
                 self._add(node, "sub", (x, y), False)
-        for node, x, y in self._found(wanted, _reduced(outputs + older)):
+        for node, x, y in self._matches(wanted, _reduced(outputs + older)):
             value, first, second = self._residues[node], self._residues[x], self._residues[y]
             if (second - first - value) % LARGE == 0:
                 self._add(node, "sub", (y, x), False)
             elif (first + second + value) % LARGE == 0:
                 self._add(node, "add", (x, y), True)
 
-    def _found(self, wanted: Sequence[Expr], partners: Residue) -> Iterator[tuple[Expr, Expr, Expr]]:
+    def _matches(self, wanted: Sequence[Expr], partners: Residue) -> Iterator[tuple[Expr, Expr, Expr]]:
         """The operations, and the two older values of which the second has the residue that the first one asks for."""
         flat = partners.ravel()
         places = np.flatnonzero(self._known[flat & self._mask])
@@ -133,12 +133,12 @@ class _Choice:
         ways = self.pairs.of.get(node)
         if not ways or not self.uses[node]:
             return
-        removable = self._own(node)
+        removable = self._exclusive(node)
         before = effort(removable)
         best, gain = None, 0
         for op, args, negated in ways:
             if before > 1 and all(map(self._lives, args)):
-                saved = before - 1 - effort(self._kept(removable, args))
+                saved = before - 1 - effort(self._shared(removable, args))
                 if saved > gain and self.bounds.allows(node, op, args):
                     best, gain = (op, args, negated), saved
         if best is not None:
@@ -149,7 +149,7 @@ class _Choice:
         """True if a value is still computed, not made unnecessary by a replacement."""
         return not node.args or self.uses[node] > 0
 
-    def _own(self, node: Expr) -> list[Expr]:
+    def _exclusive(self, node: Expr) -> list[Expr]:
         """A node with the operations that nothing else needs."""
         freed, waiting, dropped = [], [node], Counter[Expr]()
         while waiting:
@@ -161,7 +161,7 @@ class _Choice:
                     waiting.append(arg)
         return freed
 
-    def _kept(self, removable: Sequence[Expr], args: Sequence[Expr]) -> set[Expr]:
+    def _shared(self, removable: Sequence[Expr], args: Sequence[Expr]) -> set[Expr]:
         """Operations of a node that the operands of its replacement still need."""
         candidates, kept = set(removable), set[Expr]()
         waiting = list(args)
@@ -175,7 +175,7 @@ class _Choice:
     def _replace(self, node: Expr, removable: Sequence[Expr], args: tuple[Expr, ...]) -> None:
         for at in removable:
             self.uses.subtract(self.args[at])
-        kept = self._kept(removable, args)
+        kept = self._shared(removable, args)
         self.args[node] = args
         self.uses.update(args)
         for at in kept:

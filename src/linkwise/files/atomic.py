@@ -37,7 +37,7 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
             for part in parts:
                 yield part.encode()
         except UnicodeEncodeError as error:
-            raise refused(path, f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say") from error
+            raise refused(path, f"the text holds {error.object[error.start]!r}, which UTF-8 cannot encode") from error
 
     write_bytes(path, encoded())
 

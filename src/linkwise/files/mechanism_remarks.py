@@ -55,8 +55,8 @@ def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     for k, link in enumerate(mechanism.links):
         name = f"link {link.name!r}"
         if not link.body.physical:
-            said = f"{name}: physical = false, its inertia is not checked"
-            yield FileProblem(reading.line("link", k, "physical"), said)
+            message = f"{name}: physical = false, its inertia is not checked"
+            yield FileProblem(reading.line("link", k, "physical"), message)
         elif link.moves and link.body.is_zero and k not in loaded and (k in undefined or k not in reading.between):
             hint = f", and its joint moves none at all: {UNDEFINED}" if k in undefined else ""
             yield FileProblem(reading.line("link", k, "mass"), f"{name} moves, but has no mass and no inertia{hint}")
@@ -84,9 +84,9 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
             tensor = tensor - drive.motor.inertia * np.outer(axis, axis)
         if np.linalg.eigvalsh(tensor)[0] < least:
             rotors = " and ".join(f"{number(d.motor.inertia)} kg m2 of {d.joint!r}" for d in held)
-            said = f"link {link.name!r}: its inertia is too small to contain the rotors that it carries ({rotors})"
+            message = f"link {link.name!r}: its inertia is too small to contain the rotors that it carries ({rotors})"
             hint = "; give each its mass and rotor_inertia, or the link's inertia with them"
-            yield FileProblem(reading.line("link", k, "inertia"), said + hint)
+            yield FileProblem(reading.line("link", k, "inertia"), message + hint)
 
 
 def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
@@ -170,8 +170,8 @@ def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
                 yield FileProblem(line, f"{name} cannot move: both its limits are {number(low)}")
             widest = max((abs(limit) for limit in limits if math.isfinite(limit)), default=0.0)
             if part.periodic and widest > MOST_TURN:
-                said = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
-                yield FileProblem(line, f"{said}; are they in degrees?")
+                message = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
+                yield FileProblem(line, f"{message}; are they in degrees?")
 
 
 def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
@@ -186,9 +186,9 @@ def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
         low, high = sorted(distance + follower.shift for distance in reach)
         if low < link.limits[0] - SLACK or high > link.limits[1] + SLACK:
             follows = f"joint {link.coordinate_name!r} follows {leader.coordinate_name!r}"
-            said = f"{follows}, which could take it to {number(low)} to {number(high)}"
+            message = f"{follows}, which could take it to {number(low)} to {number(high)}"
             hint = f"its own limits are {number(link.limits[0])} to {number(link.limits[1])}, and stop both earlier"
-            yield FileProblem(reading.line("link", k, "limits"), f"{said}; {hint}")
+            yield FileProblem(reading.line("link", k, "limits"), f"{message}; {hint}")
 
 
 def impossible(mechanism: Mechanism) -> list[str]:

@@ -280,7 +280,7 @@ def _times(times: FloatArray, k: int) -> FloatArray:
 def _step(path: str | Path, times: FloatArray, k: int) -> float:
     """Return the time step; raise an error unless the times are its multiples."""
     if times.ndim and _times(times, k).size == 1:
-        raise refused(path, "one instant says no time step; give the step as t")
+        raise refused(path, "one instant defines no time step; give the step as t")
     step = float(times[1]) if times.ndim else float(times)
     if not step > 0:
         raise refused(path, f"the time step is {step!r}; expected a number > 0")

@@ -111,8 +111,8 @@ def _arrays(path: str | Path, archive: zipfile.ZipFile, wanted: Mapping[str, str
         raise refused(path, size, advice=advice)
     for name, member in members.items():
         if wanted[name] == TEXT and member.file_size > LARGEST_TEXT:
-            said = f"{name} has {member.file_size / 2**20:,.1f} MB of text, and at most {LARGEST_TEXT >> 20} MB are read"
-            raise refused(path, said)
+            message = f"{name} has {member.file_size / 2**20:,.1f} MB of text, and at most {LARGEST_TEXT >> 20} MB are read"
+            raise refused(path, message)
     return {name: _array(path, name, archive, member, wanted[name]) for name, member in members.items()}
 
 
@@ -191,9 +191,9 @@ def read_archive(
         Where the file cannot be read, is of something else, or lacks one of those needed.
     """
     held = read(path, {"linkwise": TEXT, **wanted}, max_bytes)
-    said = str(held.pop("linkwise", ""))
-    if said != f"{subject} {VERSION}":
-        raise refused(path, f"this is {f'a {said!r}' if said else 'an .npz file'}, not the '{subject} {VERSION}' of a chain")
+    kind = str(held.pop("linkwise", ""))
+    if kind != f"{subject} {VERSION}":
+        raise refused(path, f"this is {f'a {kind!r}' if kind else 'an .npz file'}, not the '{subject} {VERSION}' of a chain")
     require(path, held, needed)
     return held
 

@@ -187,7 +187,7 @@ def _select_link(table: NumberTable, link: str | None) -> None:
         return
     links = list(dict.fromkeys(row[place].strip() for _, row in table.rows))
     if link not in links:
-        table.refuse(0, f"it has poses of {members(links[:20])}; say which with --link")
+        table.refuse(0, f"it has poses of {members(links[:20])}; choose one with --link")
     table.rows = [(line, row) for line, row in table.rows if row[place].strip() == link]
 
 

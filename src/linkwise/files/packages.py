@@ -97,8 +97,8 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = (), 
             return _first(uri, description_path, [(folder, folder / inner) for folder in folders], permitted)
     path = uri.removeprefix("file://")
     if "://" in path:
-        said = f"{uri!r} cannot be looked up; expected a path, or an address with package://, model:// or file://"
-        raise refused(description_path, said)
+        message = f"{uri!r} cannot be looked up; expected a path, or an address with package://, model:// or file://"
+        raise refused(description_path, message)
     home = Path(description_path).absolute().parent
     return _first(uri, description_path, [(home, home / path)], permitted)
 
@@ -208,15 +208,15 @@ def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, 
         if os.path.isfile(path):
             real = path.resolve()
             if not any(real.is_relative_to(allowed.resolve()) for allowed in (folder, *permitted)):
-                said = f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
-                raise refused(description_path, said)
+                text = f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
+                raise refused(description_path, text)
             return real
     raise _not_found(repr(uri), description_path, [path for _, path in places])
 
 
 def _no_package(name: str, description_path: str | Path) -> FileError:
-    said = f"package {name!r} was not found: no package.xml around the description says this name"
-    return refused(description_path, f"{said}; package_dirs names its folder")
+    message = f"package {name!r} was not found: no package.xml near the description declares this name"
+    return refused(description_path, f"{message}; package_dirs names its folder")
 
 
 def _not_found(subject: str, description_path: str | Path, tried: Iterable[Path]) -> FileError:

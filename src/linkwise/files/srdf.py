@@ -212,7 +212,7 @@ class _Reader:
             "virtual_joint": ("name", "type", "parent_frame", "child_link"),
         }
         tables = {tag: tuple(self._table(element, tag, keys[tag]) for element in self.robot.all(tag)) for tag in keys}
-        passive = [self._known(element, "name", "passive_joint", self.joints) for element in self.robot.all("passive_joint")]
+        passive = [self._named(element, "name", "passive_joint", self.joints) for element in self.robot.all("passive_joint")]
         groups = {name: self._group(name) for name in self.elements}
         states = dict(self._states(groups))
         pairs = tuple(
@@ -239,9 +239,9 @@ class _Reader:
 
     def _unknown(self, element: Element, item: str, name: str, known: Mapping[str, Any]) -> None:
         hint = self.notes.suggestion(name[:60], known, MEANT) or f"; there are {some(list(known), MOST, members)}"
-        self.notes.drop(element, f"{item} is {name!r}, which is not there{hint}")
+        self.notes.drop(element, f"{item} is {name!r}, which does not exist{hint}")
 
-    def _known(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
+    def _named(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
         """A name of a joint or link of the mechanism; None after a report, or for a virtual joint."""
         name = self.notes.word(item, element, key)
         if name is not None and name not in known and name not in self.virtual:
@@ -259,11 +259,11 @@ class _Reader:
         self._open.append(name)
         inside: set[int] = set()
         for tag, known in (("joint", self.joints), ("link", self.links)):
-            names = [self._known(part, "name", item, known) for part in element.all(tag)]
+            names = [self._named(part, "name", item, known) for part in element.all(tag)]
             inside |= {known[part] for part in names if part is not None}
         chains = []
         for part in element.all("chain"):
-            ends = [self._known(part, key, item, self.links) for key in ("base_link", "tip_link")]
+            ends = [self._named(part, key, item, self.links) for key in ("base_link", "tip_link")]
             if None not in ends:
                 base, tip = (set(self._path(self.links[str(end)])) for end in ends)
                 inside |= base ^ tip
@@ -310,15 +310,15 @@ class _Reader:
 
     def _value(self, element: Element, item: str) -> tuple[str, tuple[float, ...]] | None:
         """The values of a joint in the order of its coordinates here; None after a report, or where it has none."""
-        joint = self._known(element, "name", item, self.joints)
-        said = self.notes.word(item, element, "value")
+        joint = self._named(element, "name", item, self.joints)
+        text = self.notes.word(item, element, "value")
         of_base = joint is None and self.mechanism.floating and self.virtual.get(element.get("name")) == "floating"
-        if said is None or (joint is None and not of_base):
+        if text is None or (joint is None and not of_base):
             return None
         link = Link(joint="floating") if joint is None else self.mechanism.links[self.joints[joint]]
         if link.mimic is not None or not link.joint_model.nq:
             return None
-        values = self.notes.finite(element, f"{item}: value of {element.get('name')!r}", said, link.joint_model.nq)
+        values = self.notes.finite(element, f"{item}: value of {element.get('name')!r}", text, link.joint_model.nq)
         if values is None:
             return None
         numbers = [*values]

@@ -168,8 +168,8 @@ def _declared_encoding(path: str | Path, data: bytes) -> str:
     except (LookupError, ValueError):
         is_text = False
     if not is_text:
-        said = f"the declared encoding is {name!r}, which is not one that is read here; save the file as UTF-8"
-        raise refused(path, said, line_at(data, declaration.start(1)))
+        message = f"the declared encoding is {name!r}, which is not one that is read here; save the file as UTF-8"
+        raise refused(path, message, line_at(data, declaration.start(1)))
     return name
 
 
@@ -402,7 +402,7 @@ def uneven_motion(source: Source) -> tuple[int, str] | None:
     if 2 * sum(seen[count] for count in usual) <= seen.total():
         return None
     odd = min((first[count], count) for count in seen if count not in usual) if len(seen) > len(usual) else None
-    return odd and (odd[0], _told(*odd, " or ".join(map(str, usual)), "the others have"))
+    return odd and (odd[0], _count_message(*odd, " or ".join(map(str, usual)), "the others have"))
 
 
 def _counts(source: Source) -> Iterator[tuple[int, int]]:
@@ -442,9 +442,9 @@ def uneven_description(words: Sequence[Token], links: int, size: int) -> str:
             odd = [(*row, usual[k % lines_each]) for k, row in enumerate(rows) if row[1] != usual[k % lines_each]]
             if len(odd) == 1 and sum(usual) == size:
                 line, count, expected = odd[0]
-                return _told(line, count, str(expected), "the same line of every other link has")
+                return _count_message(line, count, str(expected), "the same line of every other link has")
     return ""
 
 
-def _told(line: int, count: int, usual: str, where: str) -> str:
+def _count_message(line: int, count: int, usual: str, where: str) -> str:
     return f"line {line} has {count} number{'s' * (count != 1)} where {where} {usual}"

@@ -251,7 +251,7 @@ class _Builder:
         except expat.ExpatError as error:
             raise XmlError(self._problem(error)) from None
         except UnicodeEncodeError as error:
-            message = f"the text holds {error.object[error.start]!r}, which XML cannot say"
+            message = f"the text holds {error.object[error.start]!r}, which XML cannot represent"
             raise XmlError(FileProblem(text.count("\n", 0, error.start) + 1, message)) from None
         assert self.root is not None  # (expat has found an element, or raised)
         return self.root
@@ -287,17 +287,17 @@ class _Builder:
 
     def _problem(self, error: expat.ExpatError) -> FileProblem:
         """Convert an error of expat."""
-        said = expat.ErrorString(error.code)
+        reason = expat.ErrorString(error.code)
         inner = f"<{self.open[-1].tag}> of line {self.open[-1].line}" if self.open else ""
         if error.code == _MISMATCH:
-            said = f"the closing tag does not match {inner}"
+            reason = f"the closing tag does not match {inner}"
         elif error.code == _END:
-            said = f"the text ends, and {inner} is not closed" if inner else "there is no element"
+            reason = f"the text ends, and {inner} is not closed" if inner else "there is no element"
         elif error.code == _CUT:
-            said = "what starts here is not finished"
+            reason = "the element that starts here is not finished"
         elif error.code == _ENTITY:
-            said = "an entity that is not one of &lt; &gt; &amp; &quot; &apos;"
-        return FileProblem(error.lineno, f"not well-formed XML: {said} (column {error.offset + 1})")
+            reason = "an entity that is not one of &lt; &gt; &amp; &quot; &apos;"
+        return FileProblem(error.lineno, f"not well-formed XML: {reason} (column {error.offset + 1})")
 
 
 def leftovers(root: Element) -> Iterator[tuple[str, Element]]:

@@ -102,7 +102,7 @@ def all_solutions_by(
         q = library.constant(rows["q"])
         filled = library.functions.isfinite(q).all(-1)
         known = {name: options[name] for name in ("link", "mask") if name in options}
-        held = _held(mechanism, options.get("fixed"))
+        held = _fixed_coordinate(mechanism, options.get("fixed"))
         safe = library.functions.where(filled[..., None], q, q[..., :1, :])  # (missing solutions add no NaN to derivatives)
         tracked = differentiable(library, mechanism, safe, T[..., None, :, :], filled | ~filled, held=held, **known)
         rows["q"] = library.functions.where(filled[..., None], tracked, q)
@@ -155,10 +155,10 @@ def _labels(mechanism: Tree, names: tuple[str, ...], *values: Any) -> Any:
     options = dict(zip(names, values, strict=True))
     if "method" not in options or options["mask"] is not None or mechanism.loops or mechanism.manifold_joints:
         return None  # (as `numeric_solutions` has none)
-    return labels_of(mechanism, options["link"], _held(mechanism, options["fixed"]))
+    return labels_of(mechanism, options["link"], _fixed_coordinate(mechanism, options["fixed"]))
 
 
-def _held(mechanism: Tree, fixed: Any) -> int | None:
+def _fixed_coordinate(mechanism: Tree, fixed: Any) -> int | None:
     """The coordinate that does not move."""
     return joint_index(mechanism, "fixed", next(iter(fixed))) if fixed else None
 

@@ -85,12 +85,12 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
             motion = tree.links[k].motion(_coordinates(tree.links[k].joint_model, f"lock: {name}", value))
             links[k] = links[k].replace(before=links[k].before @ motion, **NO_JOINT)
         first = tree.coordinates[k]
-        held = (
+        coordinates = (
             np.atleast_1d(value)
             if size > 1
             else [number_within(f"lock: {name}", value, -np.inf, np.inf, "a finite number, rad or m")]
         )
-        values |= dict(enumerate(held, first)) if first >= 0 else {}
+        values |= dict(enumerate(coordinates, first)) if first >= 0 else {}
     links = [_locked(tree, k, link, values) for k, link in enumerate(links)]
     for drive in tree.drives:
         if drive.coordinate in values and drive.carrier is not None and not drive.motor.locked.is_zero:
@@ -102,8 +102,8 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
         for motor, drive in _motors(tree)
         if (drive.coordinate not in values if drive.coordinate >= 0 else drive.joint in turning)
     ]
-    held_names = dict.fromkeys(joints, 0.0) | _values_by_name(tree, values)
-    springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
+    locked_values = dict.fromkeys(joints, 0.0) | _values_by_name(tree, values)
+    springs = [left for element in tree.springs if (left := element.locked(locked_values)) is not None]
     floating, ground = (tree.floating, tree.base) if base is None else (False, tree.base @ rigid_poses("lock: base", base))
     tool_link = tree.link_names[tree.tool_index]
     changes = {"links": links, "motors": motors, "springs": springs, "tool_link": tool_link, "base": ground}
@@ -149,30 +149,30 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
             joint, leader = tree.links[k].coordinate_name, tree.names[follower.coordinate]
             raise ArgumentError(f"subtree: joint {joint!r} follows {leader!r}, but only one is in the subtree of {link!r}")
     outside = [k for k, part in enumerate(tree.links) if k not in carried and part.moves and not part.mimic]
-    held = {tree.links[k].coordinate_name: tree.joint_coordinates(k, at) for k in outside}
+    outer_values = {tree.links[k].coordinate_name: tree.joint_coordinates(k, at) for k in outside}
     base_joint = tree.manifold_joints[0] if tree.floating else None
-    held_tree = lock(tree, held, None if base_joint is None else base_joint.joint.placement(at[base_joint.q]))
-    names = {held_tree.link_names[k] for k in inside}
-    poses = {BASE: np.asarray(held_tree.base)}
-    for k in held_tree.order:
+    locked_tree = lock(tree, outer_values, None if base_joint is None else base_joint.joint.placement(at[base_joint.q]))
+    names = {locked_tree.link_names[k] for k in inside}
+    poses = {BASE: np.asarray(locked_tree.base)}
+    for k in locked_tree.order:
         if k not in carried:
-            poses[held_tree.link_names[k]] = poses[_parent(held_tree, k)] @ held_tree.links[k].placement()
-    base = poses[_parent(held_tree, root)]
+            poses[locked_tree.link_names[k]] = poses[_parent(locked_tree, k)] @ locked_tree.links[k].placement()
+    base = poses[_parent(locked_tree, root)]
     places = {name: (BASE, np.asarray(inverse(base) @ pose)) for name, pose in poses.items()}
     parts = [
-        part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(held_tree) if part.name in names
+        part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(locked_tree) if part.name in names
     ]
     parts[inside.index(root)] = parts[inside.index(root)].replace(parent=BASE)
-    driven = {name for part in (held_tree.links[k] for k in inside) for name in part.coordinate_names}
-    driven |= {name for at in held_tree.manifold_joints if at.link in inside for name in held_tree.velocity_names[at.v]}
-    motors = [_moved(motor, places) for motor, drive in _motors(held_tree) if drive.joint in driven]
-    loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
-    tool = held_tree.link_names[held_tree.tool_index]
+    driven = {name for part in (locked_tree.links[k] for k in inside) for name in part.coordinate_names}
+    driven |= {name for at in locked_tree.manifold_joints if at.link in inside for name in locked_tree.velocity_names[at.v]}
+    motors = [_moved(motor, places) for motor, drive in _motors(locked_tree) if drive.joint in driven]
+    loops = [_joined(loop, places) for loop in locked_tree.loops if loop.first in names or loop.second in names]
+    tool = locked_tree.link_names[locked_tree.tool_index]
     ends: dict[str, Any] = {"tool_link": tool} if tool in names else dict.fromkeys(("tool_link", "tool", "payload"))
-    springs = [element.moved(places) for element in held_tree.springs if not element.links or names & {*element.links}]
-    shapes = [shape.moved(places) for shape in held_tree.shapes]
+    springs = [element.moved(places) for element in locked_tree.springs if not element.links or names & {*element.links}]
+    shapes = [shape.moved(places) for shape in locked_tree.shapes]
     ends["shapes"] = [shape for shape in shapes if shape.link == BASE or shape.link in names]
-    return held_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)
+    return locked_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)
 
 
 def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: str = "", *, use_tool: bool = False) -> T:

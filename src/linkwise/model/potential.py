@@ -113,7 +113,7 @@ class ConstantForce(Potential):
         """None."""
         return frozenset()
 
-    def held(self, values: Mapping[str, float]) -> Self:
+    def locked(self, values: Mapping[str, float]) -> Self:
         """The same."""
         return self
 
@@ -170,7 +170,7 @@ class BallSpring(Potential):
         """The stiffness."""
         return frozenset({"stiffness"})
 
-    def held(self, values: Mapping[str, float]) -> Self | None:
+    def locked(self, values: Mapping[str, float]) -> Self | None:
         """None if the joint is fixed at a value."""
         return None if self.joint in values else self
 

@@ -114,7 +114,7 @@ class ForceElement(CheckedRecord, ABC):
         return 0.0
 
     @abstractmethod
-    def held(self, values: Mapping[str, float]) -> Self | None:
+    def locked(self, values: Mapping[str, float]) -> Self | None:
         """The same element where these coordinates have values; None where nothing is left of it."""
 
     @abstractmethod
@@ -233,7 +233,7 @@ class Spring(_SpringDamper):
         """The names of the coordinates that make the length, each with its constant."""
         return self.joints  # type: ignore[no-any-return]
 
-    def held(self, values: Mapping[str, float]) -> Spring | None:
+    def locked(self, values: Mapping[str, float]) -> Spring | None:
         """The same spring where these coordinates have values: its rest moves."""
         left = [(name, ratio) for name, ratio in self.joints if name not in values]
         shift = sum(ratio * values[name] for name, ratio in self.joints if name in values)
@@ -322,7 +322,7 @@ class LinearSpringDamper(_SpringDamper):
         others = (self.rest, self.damping, self.force, self.slack)
         return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
 
-    def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
+    def locked(self, values: Mapping[str, float]) -> LinearSpringDamper:
         """Unchanged: links keep their names when joints are fixed."""
         return self
 
@@ -428,7 +428,7 @@ class EndStop(ForceElement):
         here = limits.get(self.joint) if self.limits is None else self.limits
         return EndStop(**{**self._values(), "limits": here})
 
-    def held(self, values: Mapping[str, float]) -> EndStop | None:
+    def locked(self, values: Mapping[str, float]) -> EndStop | None:
         """None if its coordinate is fixed at a value."""
         return None if self.joint in values else self
 

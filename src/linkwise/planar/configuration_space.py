@@ -455,7 +455,7 @@ def configuration_space(
         raise ArgumentError("configuration_space: the mechanism has loops; expected one whose coordinates are independent")
     check = Check.of(mechanism, obstacles, pairs)
     chosen = _joints(mechanism, joints)
-    held = _held(check, chosen, at)
+    held = _fixed_values(check, chosen, at)
     wanted = (None, None) if limits is None else _given(limits)
     lows, highs, wraps = zip(*(_range(mechanism, k, ends) for k, ends in zip(chosen, wanted, strict=True)), strict=True)
     counts = _counts(points)
@@ -470,7 +470,7 @@ def configuration_space(
     return ConfigurationSpace(check, chosen, held, grid, wraps, *arrays, float(moved.max(initial=0.0)), clearance)
 
 
-def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
+def _fixed_values(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
     """Read the fixed coordinates (nq,)."""
     mechanism = check.mechanism
     least, most = mechanism.limits.T

@@ -149,7 +149,7 @@ def evaluated(mechanism: PlanarTree, name: str, configuration: npt.ArrayLike) ->
     ArgumentError
         Where the shape is wrong, or there are symbols in a batch.
     """
-    q = _given(mechanism, configuration)
+    q = _read_configuration(mechanism, configuration)
     if name == "gaps" and not mechanism.loops:
         return np.zeros((*q.shape[:-1], 0, 3))
     if q.dtype != object and not mechanism.symbols:
@@ -205,7 +205,7 @@ def _spans(mechanism: PlanarTree) -> list[list[slice]]:
     return [[slice((end := next(ends)) - len(shape), end) for shape in link.polygons] for link in mechanism.links]
 
 
-def _given(mechanism: PlanarTree, configuration: npt.ArrayLike) -> Array:
+def _read_configuration(mechanism: PlanarTree, configuration: npt.ArrayLike) -> Array:
     """The configuration as float64 (..., nq), or as objects where it has symbols."""
     if (
         type(configuration) is np.ndarray

@@ -154,7 +154,7 @@ class AuditLog:
         whole = last.rfind(b"\n") + 1
         line, torn = last[last.rfind(b"\n", 0, max(whole - 1, 0)) + 1 : whole], last[whole:]
         if (whole and not line.startswith(BEGINNING)) or (begin and not whole) or torn[:9] != BEGINNING[: len(torn)]:
-            raise refused(self.path, "is no audit log: it does not hold lines of JSON")
+            raise refused(self.path, "is not an audit log: it does not contain lines of JSON")
         if torn:
             os.ftruncate(self._file, begin + whole)
             os.fsync(self._file)

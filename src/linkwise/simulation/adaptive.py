@@ -143,7 +143,7 @@ class AdaptiveRollout:
     def run(self) -> None:
         """Integrate from the first instant to the last, in one piece if the torque is continuous."""
         last, tree = self.task.steps, self.task.plant.tree
-        pieces = [(k, k + 1) for k in range(last)] if self.task.held else [(0, last)] if last else []
+        pieces = [(k, k + 1) for k in range(last)] if self.task.zero_order_hold else [(0, last)] if last else []
         for first, following in pieces:
             if not self._piece(first, following):
                 break

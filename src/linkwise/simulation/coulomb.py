@@ -98,7 +98,7 @@ def coulomb(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tupl
     >>> force.round(6), motion.round(6) + 0.0
     (array([-1.,  0.,  2.]), array([2., 0., 0.]))
     """
-    forces, motion = _settled(matrix, free, cones)
+    forces, motion = _converged(matrix, free, cones)
     least = NONE * float(np.abs(free).max(initial=0.0))
     clinging = [cone for cone in cones if np.isinf(cone.friction) and cone.normal @ motion[cone.rows] > least]
     if clinging:  # (contacts with unlimited friction stick in the plane too)
@@ -114,7 +114,7 @@ def coulomb(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tupl
     return forces, motion
 
 
-def _settled(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, FloatArray]:
+def _converged(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, FloatArray]:
     """`coulomb`, where contacts that stick without limit may cling in the plane while they open."""
     if not cones:
         return np.zeros(0), np.zeros(0)

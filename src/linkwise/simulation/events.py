@@ -113,7 +113,7 @@ def watches(events: Any) -> tuple[Watch, ...]:
 
 
 def find(
-    plant: Plant, events: Sequence[Watch], t: FloatArray, recorded: Recorded, batch: Shape, *, held: bool
+    plant: Plant, events: Sequence[Watch], t: FloatArray, recorded: Recorded, batch: Shape, *, hold: bool
 ) -> tuple[tuple[Event, ...], FloatArray]:
     """Find every event, and when each rollout (B,) ends: at its first terminal event, or never.
 
@@ -129,7 +129,7 @@ def find(
         The motion there.
     batch : tuple of int
         The batch shape.
-    held : bool
+    hold : bool
         Whether the torque jumps at the instants, so that the acceleration at the end of an interval is not the recorded one.
     """
     located: list[tuple[int, float, Event]] = []
@@ -139,7 +139,7 @@ def find(
         rows, columns = watch.crossings(values)
         if not len(rows):
             continue
-        between = _between(plant, t, recorded, rows, columns, held=held)
+        between = _between(plant, t, recorded, rows, columns, hold=hold)
         times = _divide(watch, between, t[columns], t[columns + 1], values[rows, columns])
         q, qd = _states(between, times)
         counts = np.zeros(len(ends), dtype=int)
@@ -158,11 +158,11 @@ def member(row: int, batch: Shape) -> tuple[int, ...]:
     return tuple(int(k) for k in np.unravel_index(row, batch)) if batch else ()
 
 
-def _between(plant: Plant, t: FloatArray, recorded: Recorded, rows: Rows, columns: Rows, *, held: bool) -> Evaluator:
+def _between(plant: Plant, t: FloatArray, recorded: Recorded, rows: Rows, columns: Rows, *, hold: bool) -> Evaluator:
     """The interpolant of K intervals, each of another rollout: times (K, 1) to states (K, 1, size)."""
     place = rows[:, None], columns[:, None] + [0, 1]
     q, qd, qdd = recorded.q[place], recorded.qd[place], recorded.qdd[place]
-    if held:  # under the torque of the interval that ends here
+    if hold:  # under the torque of the interval that ends here
         qdd[:, 1] = plant.compiled_accelerations(q[:, 1], qd[:, 1], recorded.tau[rows, columns])
     return interpolant(t[place[1], None], q, qd, qdd, joints=plant.tree.manifold_joints)
 

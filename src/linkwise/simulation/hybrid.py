@@ -98,14 +98,14 @@ class Mode:
     ----------
     direction : ndarray (nv,)
         Direction of the coordinates with friction that slip, 1 or -1; 0 for others.
-    held : ndarray (k,) of int
+    stuck : ndarray (k,) of int
         Velocities that stay zero.
     bounds : ndarray (2, k)
         Between which efforts.
     """
 
     direction: FloatArray
-    held: npt.NDArray[np.intp]
+    stuck: npt.NDArray[np.intp]
     bounds: FloatArray
 
 
@@ -143,20 +143,20 @@ class HybridRollout(ModalRollout):
 
     # ── the dynamics of a mode ────────────────────────────────────────────────────────────────────
 
-    def _response(self, q: FloatArray, qd: FloatArray, tau: FloatArray, held: Any) -> tuple[FloatArray, FloatArray]:
+    def _response(self, q: FloatArray, qd: FloatArray, tau: FloatArray, stuck: Any) -> tuple[FloatArray, FloatArray]:
         """Accelerations (nv,) under efforts, and per unit of effort on some velocities (nv, k): they are affine in it."""
         unit = max(1.0, float(np.abs(tau).max(initial=0.0)))
-        efforts = np.tile(tau, (len(held) + 1, 1))
-        efforts[np.arange(1, len(held) + 1), held] += unit
+        efforts = np.tile(tau, (len(stuck) + 1, 1))
+        efforts[np.arange(1, len(stuck) + 1), stuck] += unit
         qdd = np.asarray(self.rates(q, qd, efforts))[:, self.nq :]
         return qdd[0], (qdd[1:] - qdd[0]).T / unit
 
     def _efforts(self, mode: Mode, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
         """Efforts of friction and stops (nv,)."""
         efforts = self.laws.slipping(mode.direction)
-        if len(mode.held):
-            qdd, per_unit = self._response(q, qd, tau + efforts, mode.held)
-            efforts[mode.held] = np.linalg.lstsq(per_unit[mode.held], -qdd[mode.held], rcond=None)[0]
+        if len(mode.stuck):
+            qdd, per_unit = self._response(q, qd, tau + efforts, mode.stuck)
+            efforts[mode.stuck] = np.linalg.lstsq(per_unit[mode.stuck], -qdd[mode.stuck], rcond=None)[0]
         return efforts
 
     def _derivative_in(self, mode: Mode, law: Law) -> Any:
@@ -164,8 +164,8 @@ class HybridRollout(ModalRollout):
 
         def derivative(t: float, y: FloatArray) -> FloatArray:
             rate: FloatArray = free(t, y)
-            rate[mode.held + self.nq] = 0.0
-            rate[mode.held[mode.held >= self.nv - self.plant.tree.n] + self.shift] = 0.0  # (no part of a quaternion rests)
+            rate[mode.stuck + self.nq] = 0.0
+            rate[mode.stuck[mode.stuck >= self.nv - self.plant.tree.n] + self.shift] = 0.0  # (not of quaternions)
             return rate
 
         return derivative
@@ -174,20 +174,20 @@ class HybridRollout(ModalRollout):
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
         """Events that end a mode: kind, velocity, and a function that falls to zero."""
-        held, event = set(mode.held.tolist()), partial(self._falling, begin=begin)
+        stuck, event = set(mode.stuck.tolist()), partial(self._falling, begin=begin)
 
         def margin(k: int) -> Any:
             def value(t: float, q: FloatArray, qd: FloatArray) -> float:
-                effort = self._efforts(mode, law(t, q, qd), q, qd)[mode.held[k]]
+                effort = self._efforts(mode, law(t, q, qd), q, qd)[mode.stuck[k]]
                 return float(min(effort - mode.bounds[0, k], mode.bounds[1, k] - effort))
 
             return value
 
-        events = [("slip", i, event(margin(k))) for k, i in enumerate(mode.held.tolist())]
+        events = [("slip", i, event(margin(k))) for k, i in enumerate(mode.stuck.tolist())]
         for i in np.flatnonzero(mode.direction).tolist():
             events.append(("stick", i, event(lambda _t, _q, qd, i=i: mode.direction[i] * qd[i])))
         for i, side in np.argwhere(np.isfinite(self.laws.limits)).tolist():
-            if i not in held:
+            if i not in stuck:
                 sign = 1.0 - 2.0 * side
                 end = self.laws.limits[i, side] - sign * self.task.tolerances["atol"] * (i in self.released)
                 gap = lambda _t, q, _qd, at=i + self.shift, end=end, sign=sign: sign * (q[at] - end)  # noqa: E731
@@ -213,7 +213,7 @@ class HybridRollout(ModalRollout):
         released = {i for kind, i in occurred if kind == "slip"}
         mode, qdd = self._mode(time, q, qd, law, released)
         for kind, i in sorted(occurred):
-            word = kind.split()[0] if kind != "stick" or i in mode.held else "reverse"
+            word = kind.split()[0] if kind != "stick" or i in mode.stuck else "reverse"
             self.events.append(Event(f"{word} {self.names[i]}", time, q.copy(), qd.copy(), self.member))
         steps = [abs(qd[i] / qdd[i]) for i in rebounding if qdd[i] * qd[i] < 0]
         return q, qd, mode, min(steps) if steps else None

@@ -99,7 +99,7 @@ class GroundRollout(ModalRollout):
             for name, rows in self.contacts.rows(standing)
         ]
 
-    def _held(self, mode: Stance, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
+    def _ground_forces(self, mode: Stance, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
         """The forces (k,) of the ground: those of sliding points lie on their friction cones, against the velocity.
 
         Where the contacts are more than are needed, forces that would leave their cones are shared otherwise.
@@ -115,12 +115,12 @@ class GroundRollout(ModalRollout):
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
         matrix, cones = self.contacts.delassus(q, mode.standing), self._cones(mode.standing, directions)
         forces = on_cones(matrix, free, cones)
-        if mode.shared and self._room(forces, mode) < -ROUNDING * np.abs(forces).max(initial=0.0):
+        if mode.shared and self._contact_margin(forces, mode) < -ROUNDING * np.abs(forces).max(initial=0.0):
             shared = coulomb(matrix, free, cones)[0]
             return shared if np.isfinite(shared).all() else forces
         return forces
 
-    def _room(self, forces: FloatArray, mode: Stance) -> float:
+    def _contact_margin(self, forces: FloatArray, mode: Stance) -> float:
         """Smallest normal force, or margin of sliding, of the contacts, N."""
         pressures = self.ground.along(forces, mode.standing).values()
         sticking = (name for name in mode.standing if name not in mode.sliding)
@@ -141,25 +141,25 @@ class GroundRollout(ModalRollout):
         q, qd = self._closed(q, qd)
         if not (np.isfinite(q).all() and np.isfinite(qd).all()):  # (the integrator tries a shorter step)
             return np.full(self.nv, np.nan)
-        return np.asarray(self.contacts.jacobian(q, mode.standing).T @ self._held(mode, tau, q, qd))
+        return np.asarray(self.contacts.jacobian(q, mode.standing).T @ self._ground_forces(mode, tau, q, qd))
 
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
         def event(value: Any) -> Any:
             return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), begin)
 
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
-            return self.ground.along(self._held(mode, law(t, q, qd), q, qd), mode.standing)[name]
+            return self.ground.along(self._ground_forces(mode, law(t, q, qd), q, qd), mode.standing)[name]
 
         def margin(t: float, q: FloatArray, qd: FloatArray, name: str, mode: Stance = mode) -> float:
-            return self.ground.margin(self._held(mode, law(t, q, qd), q, qd), mode.standing, name)
+            return self.ground.margin(self._ground_forces(mode, law(t, q, qd), q, qd), mode.standing, name)
 
         def holding(t: float, q: FloatArray, qd: FloatArray) -> float:
             tau = law(t, q, qd)
-            forces = self._held(mode, tau, q, qd)
-            room = self._room(forces, mode)
+            forces = self._ground_forces(mode, tau, q, qd)
+            room = self._contact_margin(forces, mode)
             if room > 0.0:
                 return room
-            moved, scale = self._left(mode, forces, tau, q, qd)
+            moved, scale = self._error(mode, forces, tau, q, qd)
             return NONE * scale - moved
 
         def gap(_t: float, q: FloatArray, _qd: FloatArray, name: str) -> float:
@@ -187,7 +187,9 @@ class GroundRollout(ModalRollout):
                 events.append(("slip", name, event(partial(margin, name=name))))
         return [*events, ("give", None, event(holding))] if mode.shared else events
 
-    def _left(self, mode: Stance, forces: FloatArray, tau: FloatArray, q: FloatArray, qd: FloatArray) -> tuple[float, float]:
+    def _error(
+        self, mode: Stance, forces: FloatArray, tau: FloatArray, q: FloatArray, qd: FloatArray
+    ) -> tuple[float, float]:
         """Greatest acceleration that should be zero under some forces (k,), and the acceleration scale without forces."""
         jac = self.contacts.jacobian(q, mode.standing)
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
@@ -218,22 +220,22 @@ class GroundRollout(ModalRollout):
         standing = [name for name in touching if leaving[name] <= SLOW]
         stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:  # nearly stopped sliding contacts jam and stop
-            stopped = self._still(q, qd, Stance(tuple(standing), {}), ())
+            stopped = self._without_drift(q, qd, Stance(tuple(standing), {}), ())
             if np.abs(self.contacts.jacobian(q, standing) @ (qd - stopped)).max() < TURNING:
                 qd, stance = stopped, self._stance(q, stopped, tau, standing, occurred)
         if stance is None:  # sliding contacts jam, like chalk pushed over a board
-            qd = self._after(time, q, qd, standing, 0.0, self.rates(q, qd, tau)[self.nq :])
+            qd = self._after_impact(time, q, qd, standing, 0.0, self.rates(q, qd, tau)[self.nq :])
             stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:
             raise UnsolvedError(time, f"no forces of friction hold the contacts {', '.join(standing)}")
-        self.stance, qd = stance, self._still(q, qd, stance, occurred)
+        self.stance, qd = stance, self._without_drift(q, qd, stance, occurred)
         self.total += 0.5 * float((qd - begun) @ mass @ (qd + begun))
         self._note_changes(time, q, qd, before, landed)
         gaps = {name: self.ground.gap(q, name) for name in self.contacts.names}
         self.below = {name: min(0.0, gap) - (RELEASED if name in standing else 0.0) for name, gap in gaps.items()}
         return q, qd, self.stance, hop
 
-    def _still(self, q: FloatArray, qd: FloatArray, stance: Stance, occurred: Any) -> FloatArray:
+    def _without_drift(self, q: FloatArray, qd: FloatArray, stance: Stance, occurred: Any) -> FloatArray:
         """Remove integration errors from velocities at contacts that stick, or slide from rest."""
         jac = self.contacts.jacobian(q, stance.standing)
         speeds = self.contacts.by_name(jac @ qd, stance.standing)
@@ -243,9 +245,9 @@ class GroundRollout(ModalRollout):
             if np.linalg.norm(self._across(x, speeds[x])) > _slow(occurred, x)
         }
         rows = still_rows(self._cones(stance.standing, moving), len(jac)) @ jac
-        return self._without(q, rows, qd)
+        return self._projected(q, rows, qd)
 
-    def _without(self, q: FloatArray, rows: FloatArray, qd: FloatArray) -> FloatArray:
+    def _projected(self, q: FloatArray, rows: FloatArray, qd: FloatArray) -> FloatArray:
         """The velocities (nv,) nearest to some, measured by the mass matrix, at which rows @ velocities is zero."""
         if not len(rows):
             return qd
@@ -315,17 +317,17 @@ class GroundRollout(ModalRollout):
             speeds = rebounds(velocities)
             return bool(speeds) and all(v * v <= low * falling[x] for x, v in speeds.items())
 
-        after = self._after(time, q, qd, touching, self.ground.restitution)
+        after = self._after_impact(time, q, qd, touching, self.ground.restitution)
         if too_low(after) and self.ground.restitution:
-            after = self._after(time, q, qd, touching, 0.0)
+            after = self._after_impact(time, q, qd, touching, 0.0)
         if too_low(after):  # it rocks no more
             most, speeds = max(rebounds(after).values()), self.contacts.by_name(jac @ after, touching)
             slides = {x: v for x, v in speeds.items() if self.ground.has_cone(x) and np.linalg.norm(v) > 2.0 * most}
-            after = self._without(q, still_rows(self._cones(touching, slides), len(jac)) @ jac, after)
+            after = self._projected(q, still_rows(self._cones(touching, slides), len(jac)) @ jac, after)
         times = [v / falling[x] for x, v in rebounds(after).items() if falling[x]]
         return after, min(times) if times else None
 
-    def _after(
+    def _after_impact(
         self, time: float, q: FloatArray, qd: FloatArray, touching: list[str], restitution: float, rates: Any = None
     ) -> FloatArray:
         """Velocities (nv,) after an impact, or, with contact-free accelerations, after friction stops sliding abruptly.

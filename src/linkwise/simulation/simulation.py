@@ -203,7 +203,7 @@ def simulate(
     task = checked_task(mech, q0, qd0, torque, external, t, **options)
     if task.fixed:
         recorded = _stepped(task)
-        occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, held=task.held)
+        occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, hold=task.zero_order_hold)
     else:
         kind = GroundRollout if task.ground else HybridRollout if task.hybrid else adaptive.AdaptiveRollout
         recorded, rollouts = adaptive.integrate(task, kind)
@@ -293,7 +293,7 @@ def _trajectory(task: Task, recorded: Recorded, events: tuple[Event, ...]) -> Tr
             energy = energies["kinetic"] + energies["potential"]
             energies["energy_error"] = energy_error(plant, t, motion["q"], motion["qd"], motion["tau"], energy)
     closed(*motion.values(), *energies.values())
-    evaluate = ZeroOrderHold(plant, t, **motion) if task.held and len(t) > 1 else None
+    evaluate = ZeroOrderHold(plant, t, **motion) if task.zero_order_hold and len(t) > 1 else None
     occurred = closed_events(plant.tree, events) if plant.projects else events
     joints = plant.tree.manifold_joints
     return Trajectory(t, **motion, **energies, events=occurred, evaluate=evaluate, manifold_joints=joints).of(plant.tree)

@@ -119,7 +119,7 @@ class Task:
         return np.ascontiguousarray(self.every[:: self.record])
 
     @property
-    def held(self) -> bool:
+    def zero_order_hold(self) -> bool:
         """True if the torque is discontinuous at instants."""
         return self.torque.varies or (self.hold and self.torque.is_law)
 

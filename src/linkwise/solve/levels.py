@@ -313,7 +313,7 @@ class LevelDescent(Aim):
         room = np.concatenate(bounds)
         return np.concatenate(rows), np.where(room <= AT_BOUND, 0.0, room)
 
-    def held(self, q: FloatArray, tangent: KeptRows, resting: Places) -> KeptRows:
+    def with_active(self, q: FloatArray, tangent: KeptRows, resting: Places) -> KeptRows:
         """Motions with some joints and ranges locked in addition."""
         joints, ranges = self._which(resting)
         rows = np.concatenate([np.eye(len(self.units))[joints], self._table(q)[ranges, 3:] * self.units])

@@ -58,7 +58,7 @@ class FeasibleRegion(Protocol):
     def room(self, q: FloatArray, tangent: Any) -> tuple[FloatArray, FloatArray]:
         """Rows (k, m) and bounds (k,) of the steps along the basis that are allowed: rows @ step <= bounds."""
 
-    def held(self, q: FloatArray, tangent: Any, resting: npt.NDArray[np.intp]) -> Any:
+    def with_active(self, q: FloatArray, tangent: Any, resting: npt.NDArray[np.intp]) -> Any:
         """Motions on which bounds of `room`, given by their rows, stay active."""
 
     def moved(self, q: FloatArray, tangent: Any, step: FloatArray) -> FloatArray | None:
@@ -148,7 +148,7 @@ def free_motions(allowed: FeasibleRegion, q: FloatArray, slope: FloatArray) -> A
     if not at.size:
         return tangent
     pressed = pushed_back(rows[at], -(rows[at] @ (tangent.basis.T @ slope)))
-    return allowed.held(q, tangent, at[pressed > 0.0]) if (pressed > 0.0).any() else tangent
+    return allowed.with_active(q, tangent, at[pressed > 0.0]) if (pressed > 0.0).any() else tangent
 
 
 def _step(

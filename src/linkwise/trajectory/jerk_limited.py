@@ -257,7 +257,7 @@ class OnlineTrajectory:
         ArgumentError
             Where shapes do not fit or the velocity exceeds its limit; the state stays as it was.
         """
-        values, rates = self._wanted(target, velocity)
+        values, rates = self._checked_target(target, velocity)
         self._request.target_position, self._request.target_velocity = values, rates
         try:
             result = self._ruckig.update(self._request, self._output)
@@ -271,7 +271,7 @@ class OnlineTrajectory:
         q, qd, qdd = np.array([out.new_position, out.new_velocity, out.new_acceleration])
         return q, qd, qdd
 
-    def _wanted(self, target: npt.ArrayLike, velocity: npt.ArrayLike) -> tuple[list[float], list[float]]:
+    def _checked_target(self, target: npt.ArrayLike, velocity: npt.ArrayLike) -> tuple[list[float], list[float]]:
         """Validate target and velocity as n floats each; fast for an array without velocity."""
         if (
             type(target) is np.ndarray

@@ -203,7 +203,7 @@ GRADED = np.array([1.0, 4.0, 16.0]) / 64.0
 FEW_KNOTS = 40
 
 
-def _kept(values: npt.NDArray[Any]) -> FloatArray:
+def _read_only(values: npt.NDArray[Any]) -> FloatArray:
     """The same array, closed to writing: it is handed out again."""
     values.setflags(write=False)
     return values
@@ -224,11 +224,11 @@ def _divided(knots: bytes, intervals: int, stops: bytes) -> FloatArray:
     pieces = [a + d * np.arange(k) / k for a, d, k in zip(marks[:-1], lengths, counts, strict=True)]
     nodes = np.concatenate((*pieces, marks[-1:]))
     if not graded:
-        return _kept(nodes)
+        return _read_only(nodes)
     at, steps = np.searchsorted(nodes, rests), np.diff(nodes)
     after = nodes[at[:-1], None] + steps[at[:-1], None] * GRADED
     before = nodes[at[1:], None] - steps[at[1:] - 1, None] * GRADED
-    return _kept(np.unique(np.concatenate((nodes, after.ravel(), before.ravel()))))
+    return _read_only(np.unique(np.concatenate((nodes, after.ravel(), before.ravel()))))
 
 
 @lru_cache(maxsize=32)
@@ -236,7 +236,7 @@ def _matrix(knots: bytes, nodes: bytes) -> FloatArray:
     """Matrix of `JointPath.ends` from q, dq, ddq and the last second derivatives at m knots: (6 N, 4 m - 1)."""
     s = np.frombuffer(knots)
     units = np.split(np.eye(4 * s.size - 1)[None], [s.size, 2 * s.size, 3 * s.size], axis=-2)
-    return _kept(np.concatenate([part.reshape(-1, 4 * s.size - 1) for part in _ends(s, np.frombuffer(nodes), *units)]))
+    return _read_only(np.concatenate([part.reshape(-1, 4 * s.size - 1) for part in _ends(s, np.frombuffer(nodes), *units)]))
 
 
 def _ends(
@@ -325,4 +325,4 @@ def _natural_matrices(knots: bytes) -> tuple[FloatArray, FloatArray]:
     second = np.linalg.solve(system, right)
     slopes = rises - h[:, None] * (2.0 * second[:-1] + second[1:]) / 6.0
     last = rises[-1:] + h[-1] * (second[-2:-1] + 2.0 * second[-1:]) / 6.0
-    return _kept(np.concatenate((slopes, last))), _kept(second)
+    return _read_only(np.concatenate((slopes, last))), _read_only(second)

@@ -93,7 +93,7 @@ def _settles(
             return False
         change, before = abs(lasts / before - 1.0), lasts
         if change <= SETTLED:
-            excess = _taken(grid.efforts, lanes, mechanism, most, turns, x[part]) - 1.0
+            excess = _used_shares(grid.efforts, lanes, mechanism, most, turns, x[part]) - 1.0
             if excess.max() <= TOLERANCE:
                 return True
             margin += np.maximum(excess, 0.0)
@@ -111,7 +111,7 @@ def _state(checks: Checks, lanes: FloatArray, n: int, name: str) -> tuple[FloatA
     return q, dq, ddq
 
 
-def _taken(
+def _used_shares(
     grid: EffortGrid, lanes: FloatArray, mechanism: Any, most: FloatArray, turns: npt.NDArray[np.bool_], x: FloatArray
 ) -> FloatArray:
     """Greatest share (1, N, n) of each limit used in each interval."""

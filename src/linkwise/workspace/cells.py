@@ -224,7 +224,7 @@ class Cells:
         inside: bool = False,
     ) -> tuple[FloatArray, Bools]:
         """Postures at positions (k, 3) in some cells (k,), from stored ones in or next to these, rotated towards them."""
-        begun = self._beside(rng, source, cells, own)
+        begun = self._nearby(rng, source, cells, own)
         q, p = self.q[begun], self.p[begun]
         chart, here = self.grid.chart(target), self.grid.chart(p)
         if self.turned >= 0:
@@ -242,7 +242,7 @@ class Cells:
         axis = self.postures.first_axis
         return 1.0 if axis is None else float(np.sign(axis[1][:3, 2] @ self.grid.frame[:3, 2]))
 
-    def _beside(self, rng: np.random.Generator, source: Places, cells: Places, own: bool) -> Places:
+    def _nearby(self, rng: np.random.Generator, source: Places, cells: Places, own: bool) -> Places:
         """Index of a posture for each cell: its own, if `own`, or a neighbour's; any if there is none."""
         at, result = np.array(np.unravel_index(cells, self.grid.shape)), np.full(len(cells), -1)
         if own:

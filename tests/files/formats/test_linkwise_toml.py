@@ -427,10 +427,7 @@ BAD = [
     ),
     (
         HEAD + "convention = 'standard'\n[[link]]\ntheta = 'q1'\nd = 0\n",
-        [
-            "line 4: link 1: theta is 'q1'; expected a finite number; write 0 for what the joint moves: its own value is "
-            "added"
-        ],
+        ["line 4: link 1: theta is 'q1'; expected a finite number; write 0 for the joint's variable: its value is added"],
     ),
     (
         HEAD + "lengths = 'mm'\n[[link]]\n",
@@ -479,7 +476,7 @@ def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
 
 
 def test_names_outside_unicode_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="UTF-8 cannot say"):
+    with pytest.raises(FileError, match="UTF-8 cannot encode"):
         save(Mechanism([Link(name="a\ud800")]), tmp_path / "a.toml")
     assert not list(tmp_path.iterdir())
 
@@ -545,7 +542,7 @@ def test_one_of_several_trees(tmp_path: Path) -> None:
     left = read(path, root="left")
     assert (left.mechanism.names, left.external.any()) == (("left",), False)
     told = [str(remark) for remark in remarks(path, root="right")]
-    assert "line 4: left out, for they do not hang on 'right': 'left'" in told
+    assert "line 4: left out, as they are not connected to 'right': 'left'" in told
     told = [remark.message for remark in remarks(path, root="left")]
     assert "what acts on the tool is left out with the tool" in told
     assert [str(problem) for problem in check(path, root="hand")] == ["root is 'hand'; expected 'left' or 'right'"]

@@ -173,8 +173,11 @@ def test_an_offset_is_folded_where_the_sum_is_exact(tmp_path: Path) -> None:
 
 LOSSES = [
     (Link.dh(a=1, convention="standard", name="arm"), "its name (only link1, link2, ... are implied)"),
-    (Link.dh(a=1, convention="modified"), "its modified Denavit-Hartenberg row (only the standard convention can be said)"),
-    (Link(joint="screw", pitch=0.1), "its screw joint (only revolute and prismatic ones can be said)"),
+    (
+        Link.dh(a=1, convention="modified"),
+        "its modified Denavit-Hartenberg row (the format has only the standard convention)",
+    ),
+    (Link(joint="screw", pitch=0.1), "its screw joint (the format has only revolute and prismatic ones)"),
     (Link(axis=(0, 1, 0)), "its placement (no Denavit-Hartenberg row was given)"),
     (Link.dh(0.1, convention="standard", offset=0.2), "its offset (it cannot be added to theta or d without rounding)"),
     (Link.dh(convention="standard", limits=(-1, 1)), "its limits"),

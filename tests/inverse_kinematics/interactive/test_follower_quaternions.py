@@ -125,7 +125,7 @@ def test_steps_beside_a_cone_stay_on_it():
     rod = Mechanism([Link(joint="ball", limits=(0, 0.8), axis=(0, 0, 1))])
     allowed = FeasibleSet(rod, np.ones(3, dtype=bool))
     q = allowed.settled(np.array([np.cos(0.6), np.sin(0.6), 0, 0]))
-    tangent = allowed.held(q, allowed.tangent(q), np.array([0]))
+    tangent = allowed.with_active(q, allowed.tangent(q), np.array([0]))
     beside = allowed.beside(q, tangent, ASIDE * np.vstack([np.eye(2), -np.eye(2)]))
     excess = allowed._lean(beside)[0]
     print(f"{tangent.basis.shape[1]} motions, {np.abs(excess).max():.1e} rad off the cone")

@@ -74,7 +74,7 @@ def targets(options: Options) -> Targets:
         expected = "give a file TARGETS, --matrix, or --position, one of --rpy and --quaternion, or both"
         raise click.UsageError(f"{subject}; {expected}")
     if options.rpy and options.quaternion:
-        raise click.UsageError("--rpy and --quaternion both say the orientation; give one")
+        raise click.UsageError("--rpy and --quaternion both define the orientation; give one")
     counted = _letters(options.mask)
     if options.targets:
         poses, letters, names = read_poses(options.targets, options.link)
@@ -214,7 +214,7 @@ def ik(description: Description, options: Options) -> Output:
         parts = _all_parts(model, asked, answers, family, complete)
     elif options.fix or options.turns or options.configuration:
         name = "--fix" if options.fix else "--turns" if options.turns else "--configuration"
-        raise click.UsageError(f"{name} is for --all, which is not asked for")
+        raise click.UsageError(f"{name} is for --all, which is missing")
     else:
         answers = _solve(model, asked, options)
         alone = len(asked.poses) == 1

@@ -22,14 +22,14 @@ def robots(options: Options) -> Output:
     data: list[dict[str, Any]] = []
     for name in linkwise.robots.names():
         mechanism = linkwise.robots.load(name)
-        known, about = _known(mechanism), linkwise.robots.summary(name)
+        known, about = _known_data(mechanism), linkwise.robots.summary(name)
         rows.append((name, joint_letters(mechanism), known, about))
         data.append({"name": name, "joints": joint_letters(mechanism), "known": known, "about": about})
     table = Table((f"{len(rows)} robots",), ("name", "joints", "data", "description"), tuple(rows))
     return Output({"robots": data}, [table])
 
 
-def _known(mechanism: Mechanism) -> str:
+def _known_data(mechanism: Mechanism) -> str:
     """Known properties of a mechanism besides its kinematics."""
     masses = any(not link.body.is_zero for link in mechanism.links)
     parts = {"limits": any(link.limits is not None for link in mechanism.links), "masses": masses}

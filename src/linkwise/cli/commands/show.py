@@ -86,7 +86,7 @@ def show(description: Description, options: Options) -> Output:
       linkwise show puma560 --dynamics --q 0,45deg,-90deg,0,0,0 --no-picture
     """  # noqa: D301  (\b keeps click from filling the lines)
     if options.qd is not None and not options.dynamics:
-        raise click.UsageError("--qd is for --dynamics, which is not asked for")
+        raise click.UsageError("--qd is for --dynamics, which is missing")
     model = description.mechanism
     formats, subject = (PICTURES, "a picture") if options.motion is None else (ANIMATIONS, "an animation")
     path = Path(options.save or f"{file_name(model.name)}.{formats[0]}")

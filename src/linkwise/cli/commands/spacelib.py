@@ -330,7 +330,7 @@ def test_new(options: Options) -> Output:
 def _float(program: Callable[..., floating.History], options: Options) -> Output:
     picture, compare, read = options.picture, options.compare, (options.data, options.motion)
     if options.halve and not compare:
-        raise click.UsageError("--halve is for --compare, which is not asked for")
+        raise click.UsageError("--halve is for --compare, which is missing")
     file = output_file(options.out, options.as_json, read)
     if picture:
         keep_apart(picture, (*read, *([file] if file else [])), "--picture")

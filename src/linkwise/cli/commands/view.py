@@ -53,7 +53,7 @@ def view(description: Description, options: Options) -> Output | None:
     """  # noqa: D301  (\b keeps click from filling the lines)
     model, page = description.mechanism, options.page
     if options.q is not None and options.motion is not None:
-        raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
+        raise click.UsageError("--q and a MOTION both define the start; give one of them")
     motion = None
     if options.motion is not None:
         motion = ShownMotion.of(model, options.motion, external=description.external)

@@ -22,7 +22,7 @@ def warm(options: Options) -> Output:
     cache.store("trial", b"kept")
     if cache.load("trial") is None:
         raise KernelError(
-            f"nothing can be kept in {plain(place)}; expected a folder that this user alone may write to, and room"
+            f"nothing can be stored in {plain(place)}; expected a folder that only this user can write to, and free space"
         )
     cache.remove("trial")
     with progress_bar("compiling", options.as_json) as update:

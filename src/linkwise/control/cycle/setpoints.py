@@ -480,14 +480,14 @@ class Setpoints:
         )
 
 
-def common(said: Array, seen: Array) -> Array:
+def common(first: Array, second: Array) -> Array:
     """Common part of two velocities (n,): the smaller if their signs agree, else 0.
 
     A goal that moves as announced may be approached faster than one that stands; one that is announced to move but does not,
     or that has jumped, may not.
     """
     return np.array(
-        [select(a * b, select(abs(a) - abs(b), b, a), 0.0) for a, b in zip(said, seen, strict=True)], dtype=object
+        [select(a * b, select(abs(a) - abs(b), b, a), 0.0) for a, b in zip(first, second, strict=True)], dtype=object
     )
 
 

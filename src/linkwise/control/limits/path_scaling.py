@@ -251,7 +251,7 @@ class CandidateStep:
         chord = difference(tree, row.q, here) * row.inverse_dt if self.closures else w
         closed = self.closures.close(here, row.residual, row.closures, search.trial, search.newton, chord)
         places = (self.points.positions(here) - row.places) * row.inverse_dt
-        look = self._look(row, here, search.trial, closed.tangent, [*places, *blocks(tree, chord)])
+        look = self._evaluate(row, here, search.trial, closed.tangent, [*places, *blocks(tree, chord)])
         moved = search.next(look.margin, look.onward, look.hard, closed, (row.guess, row.left), bool(self.closures))
         onward = chosen(moved.trial - ALMOST, row.goal, integrate(tree, row.q, self._chord(row, moved.trial) * row.dt))
         best = self._best(row, search, moved, here, w, aux)
@@ -260,7 +260,7 @@ class CandidateStep:
         status = select(row.moves, moved.status, 1.0)
         result = chosen(row.moves, chosen(status, row.inside(here), onward), row.q)
         state = {
-            "carry": chosen(row.moves, self._kept(row, look, closed.tangent), row.carry),
+            "carry": chosen(row.moves, self._memory_row(row, look, closed.tangent), row.carry),
             "limited": select(row.moves, select(1.0 - search.trial, 1.0, sum(row.detour, 0.0)), 0.0),
             "kept": select(row.moves, select(look.rules + ROUNDING, 1.0, 0.0), 1.0),
             "lam": search.trial,
@@ -304,7 +304,7 @@ class CandidateStep:
         ended = (moved.phase - CHOSEN) * (moved.phase - STOPPED)
         return chosen(0.25 - ended * ended, again, chosen(moved.trial - ALMOST, onward, between))
 
-    def _kept(self, row: PreparedRow, look: CandidateMargins, tangent: Array) -> Array:
+    def _memory_row(self, row: PreparedRow, look: CandidateMargins, tangent: Array) -> Array:
         """Memory for the next cycle."""
         k = len(self.points)
         rate = select(look.margin, look.brake.rate, select(-look.margin, row.rate, look.brake.rate))
@@ -313,7 +313,7 @@ class CandidateStep:
             {"direction": tangent, "rate": rate, "chords": chords, "joints": np.concatenate(look.chords[k:])}
         )
 
-    def _look(self, row: PreparedRow, here: Array, trial: Any, tangent: Array, chords: list[Array]) -> CandidateMargins:
+    def _evaluate(self, row: PreparedRow, here: Array, trial: Any, tangent: Array, chords: list[Array]) -> CandidateMargins:
         k = len(self.points)
         velocities, bends = self.points.motion(here, tangent)
         if self.closures:

@@ -246,7 +246,7 @@ class LoopProjection:
         """Closure error (K,): rad, and lengths relative to the size of the mechanism."""
         return self._equations(q, switches)[0] if self.loops else blank(0)
 
-    def held(self, q: Array, switches: Array) -> Array:
+    def active_pairs(self, q: Array, switches: Array) -> Array:
         """Active pairs at q (n,): those that are enabled and coincide; the others close on the way to the goal."""
         switched: list[Any] = []
         for switch, loop in zip(switches, self.loops[self.own_loops :], strict=True):

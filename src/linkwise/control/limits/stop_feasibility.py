@@ -314,7 +314,7 @@ class Prepare:
         dt = select(moves, number(p, "dt"), 1.0)
         h = 0.5 * (number(p, "dt_before") + dt)
         q, goal, goal_speed, low, high = (input_layout.read(p, name) for name in ("q", "goal", "goal_speed", "low", "high"))
-        kept, switches = input_layout.read(p, "carry"), self.closures.held(q, input_layout.read(p, "closures"))
+        kept, switches = input_layout.read(p, "carry"), self.closures.active_pairs(q, input_layout.read(p, "closures"))
         direction, rate = self.carry.read(kept, "direction"), self.carry.number(kept, "rate")
         mean, stop_distance = _braking(rate, h, dt)
         tree = self.points.tree

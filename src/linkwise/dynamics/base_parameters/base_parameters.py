@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.base_parameters.regressor_columns import asked
+from linkwise.dynamics.base_parameters.regressor_columns import reduction_order
 from linkwise.dynamics.base_parameters.row_reduction import CLEAR
 from linkwise.dynamics.base_parameters.symbolic import base_forms, combination, combination_text
 from linkwise.dynamics.closed_loops.regressor import random_rows
@@ -130,7 +130,7 @@ def ranked(mechanism: Tree, seed: int = 0, resting: bool = True, q: npt.ArrayLik
     sizes = np.linalg.norm(table, axis=0)
     seen = sizes > INDEPENDENT * _size_of_kind(mechanism, sizes)
     kept, basis = [], np.zeros((len(table), 0))
-    for least, column in [(least, column) for least in (CLEAR, INDEPENDENT) for column in asked(mechanism)]:
+    for least, column in [(least, column) for least in (CLEAR, INDEPENDENT) for column in reduction_order(mechanism)]:
         if seen[column] and column not in kept:
             left = table[:, column] / sizes[column]
             for _ in range(2):  # once more for the rounding

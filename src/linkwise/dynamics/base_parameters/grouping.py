@@ -33,7 +33,7 @@ class Block:
     matrix, back : ndarray (10, 10)
         To the parameters about the body's frame, and from them.
     order : tuple of int
-        In which order they are asked whether they add anything, 0 to 9.
+        Order in which they are tested for independence, 0 to 9.
     """
 
     start: int
@@ -43,7 +43,7 @@ class Block:
     order: tuple[int, ...]
 
     @property
-    def asked(self) -> list[int]:
+    def reduction_order(self) -> list[int]:
         """The columns in that order."""
         return [self.start + k for k in self.order]
 
@@ -89,9 +89,9 @@ class ParameterColumns:
         return TEN * len(self.blocks) + len(MOTOR) * len(self.drives)
 
     @property
-    def asked(self) -> list[int]:
+    def reduction_order(self) -> list[int]:
         """Order in which columns are tested for independence."""
-        links = [column for block in self.blocks for column in block.asked]
+        links = [column for block in self.blocks for column in block.reduction_order]
         return links + [drive.start + k for drive in self.drives for k in range(len(MOTOR))]
 
 
@@ -137,7 +137,7 @@ def grouped(
     loads: dict[int, Array] = {}
     for k in reversed(range(len(bodies.bodies))):
         body, gathered = bodies.bodies[k], here[k]
-        kept, where, remaining = _told(conditions[k].rows, gathered, blocks.get(k), point)
+        kept, where, remaining = _reduce(conditions[k].rows, gathered, blocks.get(k), point)
         result.append(kept)
         leading += where
         others.append(remaining)
@@ -154,20 +154,20 @@ def grouped(
         else:
             ground = ground + moved
     others += [known.kept() @ ground, _friction(columns, loads)]
-    more, where, _ = reduced(_nonzero(np.concatenate(others), point), columns.asked, point)
+    more, where, _ = reduced(_nonzero(np.concatenate(others), point), columns.reduction_order, point)
     rows = np.concatenate(result)
     rows = np.concatenate([tidied(rows - rows[:, where] @ more), more]) if where else rows
     taken = np.array([*leading, *where], dtype=np.int64)
     return rows[np.argsort(taken)], np.sort(taken)
 
 
-def _told(conditions: Array, gathered: Array, block: Block | None, point: Point) -> tuple[Array, list[int], Array]:
+def _reduce(conditions: Array, gathered: Array, block: Block | None, point: Point) -> tuple[Array, list[int], Array]:
     """Reduce the conditions by the columns of a body's own link; return the columns used and the remaining conditions."""
     if block is None or conditions.dtype == object or block.matrix.dtype != object:
-        return reduced(conditions @ gathered, block.asked if block else [], point)
+        return reduced(conditions @ gathered, block.reduction_order if block else [], point)
     leading, there, others = reduced(conditions, range(TEN), {})
     if len(leading) <= TEN // 2:
-        return reduced(conditions @ gathered, block.asked, point)
+        return reduced(conditions @ gathered, block.reduction_order, point)
     kept, where = _echelon(leading[:, :TEN], block, point)
     return tidied((kept @ block.back)[:, there] @ tidied(leading @ gathered)), where, others @ gathered
 

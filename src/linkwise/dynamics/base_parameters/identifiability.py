@@ -175,7 +175,7 @@ def _jointed(
 ) -> tuple[IdentifiabilityConditions, _Reach]:
     """A body on a joint: see the module's text."""
     m, place = len(known.rotors), known.rotors.index(body.speed) if body.speed in known.rotors else None
-    down, six = passed_on(known, body).T, _seen(body.placement)
+    down, six = passed_on(known, body).T, _motion_transform(body.placement)
     screws = [np.concatenate([freedom.screw, np.zeros(m)]) for freedom in body.freedoms]
     turns = [_rates(freedom.screw) for freedom in body.freedoms]
     rates = [known.moved(turning.T, turned) - known.kept() for turning, turned in turns]
@@ -212,7 +212,7 @@ def _jointed(
 
 def passed_on(known: Quantities, body: Body) -> Array:
     """Matrix (N, N) that maps coefficients of a body to the parent's coefficients of the parts that move with the parent."""
-    down = known.moved(to_body(body.placement).T, _seen(body.placement))
+    down = known.moved(to_body(body.placement).T, _motion_transform(body.placement))
     if body.speed in known.rotors:
         down = known.joined(body.freedoms[0].screw, known.rotors.index(body.speed)) @ down
     return np.asarray(down.T)
@@ -239,7 +239,7 @@ def _closed(rows: Array, rates: Sequence[Array], point: Point) -> Array:
     return span
 
 
-def _seen(placement: Array) -> Array:
+def _motion_transform(placement: Array) -> Array:
     """X (6, 6): a motion of the parent as that of a body that is fixed to it there."""
     back = placement[:3, :3].T
     result = blank(6, 6)

@@ -51,7 +51,7 @@ def from_base(tree: Tree) -> list[int]:
     return fixed + [k for k in tree.order if k not in fixed]
 
 
-def asked(tree: Tree, point: Point | None = None) -> list[int]:
+def reduction_order(tree: Tree, point: Point | None = None) -> list[int]:
     """Order in which columns are tested for independence: links from base to tips, then motors."""
     links = [len(LINK) * k + j for k in from_base(tree) for j in _order_in(tree, k, point or {})]
     start = len(LINK) * len(tree.links)

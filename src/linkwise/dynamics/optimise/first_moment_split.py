@@ -54,7 +54,7 @@ def point_masses(moving: Bodies) -> PointMasses:
         if not (transmits[k] and body.turn and not body.advances and is_zero(body.inertia[3, 3])):
             continue
         for child in children[k]:
-            path = _way(body, bodies[child]) if loaded[child] else ()
+            path = _steps_to_child(body, bodies[child]) if loaded[child] else ()
             if path and _is_moderate(moving, child, sum(abs(mass) for _, mass in path)):
                 ways[child] = path
                 bodies[k] = _without(body, bodies[child].placement[:3, 3], path)
@@ -88,7 +88,7 @@ def _loaded(bodies: Bodies) -> list[bool]:
     return results
 
 
-def _way(body: Body, child: Body) -> Way:
+def _steps_to_child(body: Body, child: Body) -> Way:
     """Steps to the child's origin with the masses that cancel the first moment along their axes, if any."""
     first, lever = body.inertia[:2, 3], child.placement[:2, 3]
     if not all(is_number(value) for value in (*first, *lever)):

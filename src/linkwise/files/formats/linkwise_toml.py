@@ -43,7 +43,7 @@ MOST_ROOTS = 10
 
 _ZERO = (0.0, 0.0, 0.0)
 _NO_TENSOR = (_ZERO, _ZERO, _ZERO)
-_VARIABLE = "; write 0 for what the joint moves: its own value is added"
+_VARIABLE = "; write 0 for the joint's variable: its value is added"
 
 
 _TOML = re.compile(r"(?m)^[ \t]*(\[\[?[^\[\]\n]+\]\]?[ \t]*(#.*)?$|[A-Za-z0-9_\"'.-]+[ \t]*=)")
@@ -67,8 +67,8 @@ def _with_root(reading: Reading, root: str) -> Reading:
     remarks = list(reading.remarks)
     if others:
         first = reading.line("link", mechanism.link_index(others[0]))
-        said = f"left out, for they do not hang on {root!r}: {some(others, MOST_ROOTS, members)}"
-        remarks.append(FileProblem(first, said))
+        message = f"left out, as they are not connected to {root!r}: {some(others, MOST_ROOTS, members)}"
+        remarks.append(FileProblem(first, message))
     lines = {place: number for place, number in reading.lines.items() if place[:1] != ("link",)}
     for place, number in reading.lines.items():
         if place[:1] == ("link",) and len(place) > 1 and place[1] in kept:
@@ -77,8 +77,8 @@ def _with_root(reading: Reading, root: str) -> Reading:
     described = replace(reading.description, mechanism=part, shapes=shapes)
     if mechanism.link_names[mechanism.tool_index] not in part.link_names:
         if described.external.any():
-            said = "what acts on the tool is left out with the tool"
-            remarks.append(FileProblem(reading.line("external"), said))
+            message = "what acts on the tool is left out with the tool"
+            remarks.append(FileProblem(reading.line("external"), message))
         described = replace(described, external=frozen(np.zeros(6)))
     return replace(reading, description=described, lines=lines, remarks=remarks)
 
@@ -152,8 +152,8 @@ def _spring(joints: Any, ratios: Any = None, **values: Any) -> Spring:
 
 def _spring_values(spring: Spring) -> dict[str, Any]:
     names, ratios = [name for name, _ in spring.joints], [ratio for _, ratio in spring.joints]
-    said = {} if ratios == [1.0] * len(ratios) else {"ratios": ratios}
-    return {**vars(spring), "joints": names[0] if len(names) == 1 else names, **said}
+    ratio_field = {} if ratios == [1.0] * len(ratios) else {"ratios": ratios}
+    return {**vars(spring), "joints": names[0] if len(names) == 1 else names, **ratio_field}
 
 
 def _linear_spring_damper(links: Any, points: Any, **values: Any) -> LinearSpringDamper:
@@ -439,13 +439,13 @@ class _Reader(TableReader):
         lengths = {name: part.is_length for name, part in pairs}
         parts = {}
         for k, raw in enumerate(top.get(kind, ())):
-            said = raw.get("joints", raw.get("joint")) if isinstance(raw, dict) else None
-            names = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+            value = raw.get("joints", raw.get("joint")) if isinstance(raw, dict) else None
+            names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
             kinds = {lengths[name] for name in names if isinstance(name, str) and name in lengths}
             self.lengths = (kinds == {True},)
             mixed = self.degrees and isinstance(raw, dict) and (len(kinds) > 1 or "ratios" in raw)
             for key in (key for key in ("rest", "slack") if mixed and raw.get(key)):
-                why = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
+                why = "is of a length that several joints make, which degrees cannot express; expected a file in rad"
                 self.report((kind, k, key), f"{kind} {k + 1}: {key} {why}")
             parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, FORCE_ELEMENTS[kind][1])
         self.lengths = (False,)
@@ -510,10 +510,10 @@ class _Reader(TableReader):
         for at, (k, loop) in enumerate(loops.items()):
             places[f"loop {loop.name!r}" if loop.name else f"loops[{at}]"] = ("loop", k)
         for problem in problems:
-            self._tell_whole(problem, places, [link.name for link in links])
+            self._report_whole(problem, places, [link.name for link in links])
         return mechanism
 
-    def _tell_whole(self, problem: Problem, places: dict[str, Place], names: Sequence[str | None]) -> None:
+    def _report_whole(self, problem: Problem, places: dict[str, Place], names: Sequence[str | None]) -> None:
         """Report a problem of the mechanism at the line of the item concerned."""
         if problem.item in places:
             place = places[problem.item]

@@ -158,9 +158,9 @@ def losses(mechanism: Mechanism) -> Losses:
         if not body.physical and not unphysical:
             left_out.lost.append(f"link {link.name!r}: its mark physical=False")
         unfit = {
-            f"its {link.joint} joint (only revolute and prismatic ones can be said)": link.joint not in JOINT_TYPES,
+            f"its {link.joint} joint (the format has only revolute and prismatic ones)": link.joint not in JOINT_TYPES,
             "its placement (no Denavit-Hartenberg row was given)": row is None,
-            "its modified Denavit-Hartenberg row (only the standard convention can be said)": is_modified,
+            "its modified Denavit-Hartenberg row (the format has only the standard convention)": is_modified,
             "its inertia (physical=False, and not that of a body that can exist: the file could not be read)": unphysical,
         }
         left_out.never += [f"link {link.name!r}: {part}" for part, there in unfit.items() if there]

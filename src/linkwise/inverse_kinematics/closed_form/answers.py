@@ -48,10 +48,10 @@ class Answers(NamedTuple):
 
 
 def closed_loops(
-    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN, held: int | None = None
+    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN, fixed: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Close loops (M, 6, 3, 4) by joints (M, 6); return also the closure errors. The joint `held` is fixed."""
-    rows = loop_closing.closing_iteration(slides, held)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
+    """Close loops (M, 6, 3, 4) by joints (M, 6); return also the closure errors. The joint `fixed` does not move."""
+    rows = loop_closing.closing_iteration(slides, fixed)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
     return rows[:, :6], rows[:, 7]
 
 
@@ -63,11 +63,11 @@ def closed_to_rounding(
     *,
     rank: float = RANK,
     steps: int = UNDAMPED_STEPS,
-    held: int | None = None,
+    fixed: int | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Refine joints (M, 6) that nearly close loops (M, 6, 3, 4) by undamped Newton steps; return also the closure errors.
 
-    Steps have no part along singular values below the share `rank` of the greatest, nor of a joint that is `held`.
+    Steps have no part along singular values below the share `rank` of the greatest, nor of the joint `fixed`.
     """
     best, least = q.copy(), np.full(len(q), np.inf)
     q = q.copy()
@@ -75,9 +75,9 @@ def closed_to_rounding(
         gap, rates, opened = loop_closing.kernels(slides)["opening"](loop, q)
         better = opened < least
         best[better], least[better] = q[better], opened[better]
-        if held is not None:
+        if fixed is not None:
             rates = np.array(rates)
-            rates[..., held] = 0.0
+            rates[..., fixed] = 0.0
         step = (np.linalg.pinv(rates, rcond=rank) @ gap[..., None])[..., 0]
         q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
     return wrapped(best, period), least

@@ -106,7 +106,7 @@ def brought_within(
         return np.asarray((np.linalg.norm(gap[:, :3], axis=1) <= tol) & (np.linalg.norm(gap[:, 3:], axis=1) <= tol))
 
     q = least_beyond(q, ranges, period)
-    moved, held = np.clip(q, ranges.low, ranges.high), (q < ranges.low) | (q > ranges.high)
+    moved, clamped = np.clip(q, ranges.low, ranges.high), (q < ranges.low) | (q > ranges.high)
     beyond = np.abs(q - moved).max(axis=1, initial=0.0)
     _, values, directions = np.linalg.svd(rates_of(q)[:, rows][..., columns], full_matrices=False)
     doubtful = np.asarray(beyond * values[:, -1] < tol)
@@ -115,10 +115,10 @@ def brought_within(
         return moved, beside, doubtful
     longest = np.maximum(BESIDE, beyond)
     for _ in range(STEPS):
-        gap, rates = pose_error(forward(moved), poses)[:, rows], np.where(held[:, None], 0.0, rates_of(moved))
+        gap, rates = pose_error(forward(moved), poses)[:, rows], np.where(clamped[:, None], 0.0, rates_of(moved))
         step = undamped_steps(rates[:, rows][..., columns], gap)
         moved[:, columns] += step * (longest / np.maximum(np.linalg.norm(step, axis=1), longest))[:, None]
-        held |= (moved < ranges.low) | (moved > ranges.high)
+        clamped |= (moved < ranges.low) | (moved > ranges.high)
         moved = np.clip(moved, ranges.low, ranges.high)
     reached = reaches(moved, poses) & beside
     for k in np.flatnonzero(doubtful & ~reached):

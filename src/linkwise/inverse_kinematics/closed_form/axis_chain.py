@@ -276,9 +276,9 @@ def settled(chain: AxisChain) -> AxisChain:
             free = [k for k in joints if k not in done]
             if gap > TOLERANCE * chain.size or not free:
                 continue
-            held = [k for k in joints if k in done]
-            if held:
-                point = _foot(turned, points, held[0], point)
+            settled = [k for k in joints if k in done]
+            if settled:
+                point = _foot(turned, points, settled[0], point)
             points[free] = point
             done.update(joints)
     misfit = max(float(np.linalg.norm(new - old)) for new, old in zip(turned.axes, chain.axes, strict=True))

@@ -59,7 +59,7 @@ class AxisCluster(Way):
     @property
     def name(self) -> str:
         """Description of the special geometry."""
-        joints = [self.setting.asked[k] for k in range(self.start, self.stop)]
+        joints = [self.setting.free_joints[k] for k in range(self.start, self.stop)]
         numbers = sorted(self.setting.chain.coordinates[k] for k in joints)
         if len(joints) == 1:
             return f"the axis of joint {words(numbers)} is placed by the others"
@@ -92,13 +92,13 @@ def positions(axes: list[Axis], start: int, stop: int, left: Array) -> tuple[lis
 
 def blocks(setting: Setting) -> Iterator[AxisCluster]:
     """Yield all decompositions of a chain about a cluster, those with the longest cluster first."""
-    asked = setting.asked
+    free_joints = setting.free_joints
     for count in (3, 2, 1):
-        beside = len(asked) - count
+        beside = len(free_joints) - count
         if not 0 <= beside <= 3:
             continue
         for start in reversed(range(beside + 1)):
-            joints = asked[start : start + count]
+            joints = free_joints[start : start + count]
             if any(setting.chain.translates[k] for k in joints) or _divided(setting, joints):
                 continue
             for chain, gap in _gathered(setting.chain, joints):

@@ -84,9 +84,9 @@ def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
         p, d, _ = _polynomial(c, roots[i], inverse)
         step = _quotient(p, d - _product(p, sums[i]))
         share = (step[0] * step[0] + step[1] * step[1]) * inverse
-        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root's distance from the origin)
-        usable = select(1.0 + share, held, 0.0)
-        moved[i] = roots[i] - np.array([select(usable, part * held, 0.0) for part in step], dtype=object)
+        damped = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root's distance from the origin)
+        usable = select(1.0 + share, damped, 0.0)
+        moved[i] = roots[i] - np.array([select(usable, part * damped, 0.0) for part in step], dtype=object)
         share = select(1.0 + share, share, 0.0)
         longest = select(share - longest, share, longest)
     return moved, np.asarray(root(longest))

@@ -123,7 +123,7 @@ class Completion:
         good = np.flatnonzero(kept.good)
         good = good[np.argsort(at[good], kind="stable")]
         groups = np.split(good, np.searchsorted(at[good], np.arange(1, len(poses))))
-        new = ~(self._apart(rows[at[good]], kept.q[good, None]) <= np.where(kept.regular[good], SAME, APART)[:, None])
+        new = ~(self._distances(rows[at[good]], kept.q[good, None]) <= np.where(kept.regular[good], SAME, APART)[:, None])
         extended, doubted = (np.bincount(some, minlength=len(poses)) for some in (at[good[new.all(axis=1)]], at[doubtful]))
         parts: tuple[Any, ...] = kept.q, kept.regular, close, kept.far
         merged = [
@@ -222,7 +222,7 @@ class Completion:
     ) -> CompletedPose:
         """Merge known solutions (k, n) and others of one pose without duplicates; a continuum counts only without others."""
         rows, first = np.concatenate([known, q]), len(known)
-        distance = self._apart(rows, q[:, None]).tolist()
+        distance = self._distances(rows, q[:, None]).tolist()
         kept, added = list(range(first)), 0
         order = np.argsort(np.linalg.norm(q - start, axis=1), kind="stable")
         for k in sorted(order.tolist(), key=lambda k: not regular[k]):
@@ -236,7 +236,7 @@ class Completion:
         nearest = kept[order[0]] if kept else 0
         return CompletedPose(rows[order], errors[nearest - first] if kept and nearest >= first else np.zeros(2), added)
 
-    def _apart(self, a: FloatArray, b: FloatArray) -> FloatArray:
+    def _distances(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Distances (...) of coordinates (..., n) modulo full turns."""
         return np.asarray(np.linalg.norm(shorter_way(a - b, self.turning), axis=-1))
 

@@ -64,7 +64,7 @@ def _ends(setting: Setting, displacement: Array, free: Sequence[Any]) -> tuple[l
 
 def position_only(setting: Setting) -> PositionOnly | None:
     """Recognise three joints or fewer that can place a point."""
-    if not 1 <= len(setting.asked) <= 3:
+    if not 1 <= len(setting.free_joints) <= 3:
         return None
     samples = (_ends(setting, setting.reached(joints), joints) for joints in setting.random())
     possible, plan = equation_order(samples, setting.chain.size)
@@ -73,8 +73,8 @@ def position_only(setting: Setting) -> PositionOnly | None:
 
 def orientation_only(setting: Setting) -> RotationFirst | None:
     """Recognise three joints or fewer that turn the end frame, none parallel to the next; only the rotation is read."""
-    translates = any(setting.chain.translates[k] for k in setting.asked)
-    first = None if translates or not setting.asked else rotation_first(setting)
+    translates = any(setting.chain.translates[k] for k in setting.free_joints)
+    first = None if translates or not setting.free_joints else rotation_first(setting)
     return first and replace(first, name="the orientation alone gives all joints")
 
 
@@ -99,34 +99,34 @@ def take_apart(chain: AxisChain, fixed: int | None = None, asks: str = "pose") -
     asks : {"pose", "position", "orientation"}
         What is asked of the end frame.
     """
-    ways = _found(chain, fixed, asks)
+    ways = _decompositions(chain, fixed, asks)
     order = [chain.coordinates.index(k) for k in ways[0].setting.chain.coordinates] if ways else [*range(len(chain))]
-    if asks == "pose" and (not ways or any(map(_rough, ways))):
+    if asks == "pose" and (not ways or any(map(_needs_refinement, ways))):
         near = settled(part(chain, order))
-        better = _found(near, None if fixed is None else order.index(fixed), asks) if near.misfit > EXACT else []
-        if better and not any(map(_rough, better)):
+        better = _decompositions(near, None if fixed is None else order.index(fixed), asks) if near.misfit > EXACT else []
+        if better and not any(map(_needs_refinement, better)):
             near = better[0].setting.chain
             order = [chain.coordinates.index(k) for k in near.coordinates]
             return part(chain, order), replace(_family(better, asks), refine=True, near=near)
     return (part(chain, order), _family(ways, asks)) if ways else None
 
 
-def _found(chain: AxisChain, fixed: int | None, asks: str) -> list[Way]:
+def _decompositions(chain: AxisChain, fixed: int | None, asks: str) -> list[Way]:
     """Return one decomposition of a chain, or two where `_family` needs them; empty if none is found."""
     decompositions: list[Way] = []
-    spare = asks == "pose" and len(Setting(chain, fixed).asked) < 6
+    spare = asks == "pose" and len(Setting(chain, fixed).free_joints) < 6
     for setting in Setting(chain, fixed).orders():
-        for candidate in _ways(setting, asks):
+        for candidate in _candidates(setting, asks):
             if (
-                (_rough(candidate) and decompositions)
+                (_needs_refinement(candidate) and decompositions)
                 or any(candidate.name == other.name for other in decompositions)
                 or not _finds_again(candidate)
             ):
                 continue
-            decompositions = [*(other for other in decompositions if spare or not _rough(other)), candidate]
-            if not _rough(candidate) and sum(not _rough(other) for other in decompositions) > spare:
-                return sorted(decompositions, key=_rough)[:2]
-    return sorted(decompositions, key=_rough)[:2]
+            decompositions = [*(other for other in decompositions if spare or not _needs_refinement(other)), candidate]
+            if not _needs_refinement(candidate) and sum(not _needs_refinement(other) for other in decompositions) > spare:
+                return sorted(decompositions, key=_needs_refinement)[:2]
+    return sorted(decompositions, key=_needs_refinement)[:2]
 
 
 def _family(ways: list[Way], asks: str) -> Family:
@@ -137,13 +137,13 @@ def _family(ways: list[Way], asks: str) -> Family:
     """
     first = ways[0]
     fixed = first.setting.fixed
-    held = () if fixed is None else (fixed,)
+    fixed_joints = () if fixed is None else (fixed,)
     solve = first.solve if len(ways) == 1 else _joined(first, ways[1])
     misfit = max(candidate.misfit for candidate in ways)
-    return Family(first.name, solve, misfit > EXACT, asks, held)
+    return Family(first.name, solve, misfit > EXACT, asks, fixed_joints)
 
 
-def _rough(candidate: Way) -> bool:
+def _needs_refinement(candidate: Way) -> bool:
     """True if the solutions need refinement."""
     return candidate.misfit > EXACT
 
@@ -162,7 +162,7 @@ def _joined(first: Way, second: Way) -> Solve:
     return solve
 
 
-def _ways(setting: Setting, asks: str) -> Iterator[Way]:
+def _candidates(setting: Setting, asks: str) -> Iterator[Way]:
     """Yield the candidate decompositions, the simplest first."""
     if asks == "pose":
         first = rotation_first(setting)
@@ -179,7 +179,7 @@ def _ways(setting: Setting, asks: str) -> Iterator[Way]:
 
 def _finds_again(candidate: Way) -> bool:
     """True if random positions are all found among the branches of their poses."""
-    setting, near = candidate.setting, NEAR if _rough(candidate) else EXACTLY
+    setting, near = candidate.setting, NEAR if _needs_refinement(candidate) else EXACTLY
     free = values_at(setting.chain)
     for values in setting.random(TRIALS):
         if setting.fixed is not None:
@@ -208,7 +208,7 @@ def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     """Decompose a chain with one joint fixed: the chain in the order of solution, and the family for the value.
 
     The value is handed to `Family.solve` in the place of that joint among what is taken where nothing determines a joint;
-    every branch then has it (`Family.held` says which joint of the chain it is). None where no way is found.
+    every branch then has it (`Family.fixed` says which joint of the chain it is). None where no way is found.
 
     Parameters
     ----------
@@ -236,8 +236,8 @@ def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
             family = recognise(remaining)
             if family is not None:
                 name = _renumbered(family.name) if joint == 0 else family.name
-                near = None if family.near is None else _with(family.near, chain, joint)
-                return chain, replace(family, name=name, solve=_beside(chain, joint, family), held=(joint,), near=near)
+                near = None if family.near is None else _insert_joint(family.near, chain, joint)
+                return chain, replace(family, name=name, solve=_others(chain, joint, family), fixed=(joint,), near=near)
     return take_apart(chain, joint, asks)
 
 
@@ -254,7 +254,7 @@ def joints_to_fix(chain: AxisChain, asks: str = "pose") -> tuple[int, ...]:
     return tuple(k for k in range(len(chain)) if fixed_joint(chain, k, asks) is not None)
 
 
-def _beside(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Sequence[Any]], list[Branch]]:
+def _others(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Sequence[Any]], list[Branch]]:
     """Solve six joints for the pose that the first or the last joint of seven leaves."""
     axis = axes_of(chain)[joint]
 
@@ -270,7 +270,7 @@ def _beside(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Se
     return solve
 
 
-def _with(near: AxisChain, chain: AxisChain, joint: int) -> AxisChain:
+def _insert_joint(near: AxisChain, chain: AxisChain, joint: int) -> AxisChain:
     """Insert the fixed joint of the whole chain into a nearby chain of the others."""
     axes, points = (
         np.insert(few, joint, all_[joint], axis=0) for few, all_ in ((near.axes, chain.axes), (near.points, chain.points))
@@ -310,7 +310,7 @@ def recognised(
     if fixed is not None and fixed not in chain.coordinates:
         return chain, None, f"{tree.names[fixed]!r}, which is fixed, does not move this frame"
     place = None if fixed is None else chain.coordinates.index(fixed)
-    why = _hopeless(chain, asks, place)
+    why = _obstruction(chain, asks, place)
     decomposition = None if why else _search(chain, asks, place)
     if decomposition is not None or why:
         return (chain, None, why) if decomposition is None else (*decomposition, "")
@@ -327,7 +327,7 @@ def _search(chain: AxisChain, asks: str, place: int | None) -> tuple[AxisChain, 
     return take_apart(chain, None, asks) or (parallel_groups(chain) if asks == "pose" else None)
 
 
-def _hopeless(chain: AxisChain, asks: str, place: int | None) -> str:
+def _obstruction(chain: AxisChain, asks: str, place: int | None) -> str:
     """Reason why no closed form exists for any geometry; empty if one may exist."""
     count = len(chain) - (place is not None)
     if count > _count(asks):

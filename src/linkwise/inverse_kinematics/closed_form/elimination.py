@@ -74,22 +74,22 @@ class FiveJointArm:
             if not sound:
                 return Answers(pose, angles[:, :5], proven), False
             proven[left] = answers.proven
-            at, q = self._held(arm or self.arms[0], poses[left], answers)
+            at, q = self._virtual_at_zero(arm or self.arms[0], poses[left], answers)
             pose, angles = np.concatenate([pose, left[at]]), np.concatenate([angles, q])
             left = left[~answers.proven]
             if not left.size:
                 break
         first = self.arms[0]
         pose, angles = distinct(pose, angles, period=first.period)  # (two of six joints may be one of five, even if proven)
-        pose, angles = first.merged(poses, pose, angles, held=5)
+        pose, angles = first.merged(poses, pose, angles, fixed=5)
         return Answers(pose, angles[:, :5], proven), True
 
-    def _held(self, arm: GeneralArm, poses: FloatArray, answers: Answers) -> tuple[np.ndarray, FloatArray]:
+    def _virtual_at_zero(self, arm: GeneralArm, poses: FloatArray, answers: Answers) -> tuple[np.ndarray, FloatArray]:
         """Return the pose index and coordinates (M, 6) of solutions of six joints with the virtual one at zero."""
         near = np.flatnonzero(np.abs(answers.angles[:, 5]) < NEAR_ZERO)
         pose, q = answers.pose[near], answers.angles[near].copy()
         q[:, 5] = 0.0
-        q, opened = closed_loops(arm.loops(poses[pose]), q, arm.chain.translates, held=5)
+        q, opened = closed_loops(arm.loops(poses[pose]), q, arm.chain.translates, fixed=5)
         good = opened < NEARLY
         return pose[good], q[good]
 

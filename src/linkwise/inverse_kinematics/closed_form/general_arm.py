@@ -251,7 +251,7 @@ class GeneralArm:
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
             first = np.flatnonzero(np.isin(pose, these))
-            more = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
+            more = self._complete(poses[these], np.searchsorted(these, pose[first]), angles[first])
             proven[these] = more.proven
             parts.append((these[more.pose], more.angles))
         pose, angles = _joined(parts)
@@ -283,12 +283,12 @@ class GeneralArm:
         """The compared formulations: the first ones, and others where none of these is usable."""
         return Formulation.all(self._slides.index(True) if any(self._slides) else None)
 
-    def _other_ways(self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray) -> Answers:
+    def _complete(self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray) -> Answers:
         """Complete partly known solutions of poses (N, 4, 4) by proofs, other formulations and neighbouring poses."""
         placements = self.placements_of(poses)
         proven: Mask = np.zeros(len(poses), dtype=bool)
         left, settled = np.arange(len(poses)), []
-        for solver in (None, *self._ways()):
+        for solver in (None, *self._sources()):
             if solver is not None:
                 more = solver(placements[left])
                 proven[left[more.proven]] = True
@@ -307,7 +307,7 @@ class GeneralArm:
                 break
         return Answers(*_joined([*settled, (pose, angles)]), proven)
 
-    def _ways(self) -> Iterator[Callable[[FloatArray], Answers]]:
+    def _sources(self) -> Iterator[Callable[[FloatArray], Answers]]:
         """Yield further sources of solutions for placements (N, 6, 4, 4)."""
         for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
             yield formulation.solve
@@ -338,11 +338,11 @@ class GeneralArm:
         return Answers(*_joined(parts), np.zeros(len(placements), dtype=bool))
 
     def merged(
-        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, held: int | None = None
+        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, fixed: int | None = None
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
         """Merge solutions (M, 6) of poses where a nearly singular loop does not separate neighbours.
 
-        Neighbours are closed to rounding first; a joint that is `held` stays. Halfway between two solutions, where it closes
+        Neighbours are closed to rounding first; the joint `fixed` stays. Halfway between two solutions, where it closes
         in all directions but the nearly singular one, the loop is open by the curvature times the square of their distance;
         between two approximations of one it is open no more than at these.
         """
@@ -354,7 +354,7 @@ class GeneralArm:
             return pose, angles
         rows = np.flatnonzero(close)
         loop = self.loops(poses[pose[rows]])
-        q, opened = closed_to_rounding(loop, angles[rows], self._slides, self.period, held=held)
+        q, opened = closed_to_rounding(loop, angles[rows], self._slides, self.period, fixed=fixed)
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
@@ -365,7 +365,7 @@ class GeneralArm:
             if near.size and not same.any():
                 repeated, middle = np.repeat(loop[[k]], len(near), axis=0), q[k] + 0.5 * away[near]
                 _, halfway = closed_to_rounding(
-                    repeated, middle, self._slides, self.period, rank=HALFWAY_RANK, steps=HALFWAY_STEPS, held=held
+                    repeated, middle, self._slides, self.period, rank=HALFWAY_RANK, steps=HALFWAY_STEPS, fixed=fixed
                 )
                 same[near] = halfway < max(NO_MORE_OPEN * opened[k], SHUT)
             if not same.any():

@@ -97,11 +97,11 @@ def opening(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Ar
     return gap, rates, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
 
 
-def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN, held: int | None = None) -> tuple[Array, Array]:
+def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN, fixed: int | None = None) -> tuple[Array, Array]:
     """Return joints (6,) after a Gauss-Newton step towards closure, and the closure error before it ()."""
     gap, rates, opened = opening(loop, q, slides)
-    if held is not None:
-        rates[:, held] = 0.0
+    if fixed is not None:
+        rates[:, fixed] = 0.0
     step = damped_step(rates, gap)
     long = inner(step, step) - 0.25
     scale = select(long, 0.5 / root(inner(step, step)), 1.0)
@@ -119,10 +119,10 @@ def closing_step(
     q: Array,
     aux: Array,
     slides: Slides = ALL_TURN,
-    held: int | None = None,
+    fixed: int | None = None,
 ) -> tuple[Array, Array, Array]:
     """`gauss_newton_step` in the form of an iteration: loop, first joints, no settings, joints, count and closure error."""
-    moved, opened = gauss_newton_step(parameters.reshape(6, 3, 4), q, slides, held)
+    moved, opened = gauss_newton_step(parameters.reshape(6, 3, 4), q, slides, fixed)
     count, gap = aux[0] + 1.0, opened[()]
     far = select(gap - WIDE, 1.0, select(count - (LAST_STEPS + 0.5), 1.0, select(CLOSED - gap, 1.0, 0.0)))
     ended = select(count - (FIRST_STEPS + 0.5), far, select(1e-15 - gap, 1.0, 0.0))
@@ -147,10 +147,10 @@ def carrying() -> Any:
 
 
 @cache
-def closing_iteration(slides: Slides = ALL_TURN, held: int | None = None) -> Descent:
-    """Return `closing_step` in a compiled loop; a joint that is `held` is fixed."""
-    name = f"closing_step{word(slides)}" + ("" if held is None else f"_held_{held}")
-    return iteration(__name__, partial(closing_step, slides=slides, held=held), 72, 6, 2, name)
+def closing_iteration(slides: Slides = ALL_TURN, fixed: int | None = None) -> Descent:
+    """Return `closing_step` in a compiled loop; the joint `fixed` does not move."""
+    name = f"closing_step{word(slides)}" + ("" if fixed is None else f"_fixed_{fixed}")
+    return iteration(__name__, partial(closing_step, slides=slides, fixed=fixed), 72, 6, 2, name)
 
 
 def word(slides: Slides) -> str:

@@ -38,7 +38,7 @@ class RotationFirst(Way):
         branches = []
         for turns in orientations(turning, left[:3, :3]):
             values = {axis.joint: turn for axis, turn in zip(turning, turns, strict=True)}
-            ways, missing = _ways(axes, values, left[:3, 3])
+            ways, missing = _directions(axes, values, left[:3, 3])
             sliding = [axis for axis in axes if axis.translates]
             shares = _shares(ways, missing, [axis.fallback for axis in sliding])
             values |= {axis.joint: share for axis, share in zip(sliding, shares, strict=True)}
@@ -52,8 +52,8 @@ def rotation_first(setting: Setting) -> RotationFirst | None:
     None also where two of three joints that slide go the same way, or three go in one plane.
     """
     translates = setting.chain.translates
-    turning = [k for k in setting.asked if not translates[k]]
-    if len(turning) > 3 or len(setting.asked) - len(turning) > 3:
+    turning = [k for k in setting.free_joints if not translates[k]]
+    if len(turning) > 3 or len(setting.free_joints) - len(turning) > 3:
         return None
     for axes, _ in setting.samples():
         along = {axis.joint: np.asarray(axis.along, dtype=float) for axis in axes}
@@ -65,7 +65,7 @@ def rotation_first(setting: Setting) -> RotationFirst | None:
     return RotationFirst(setting)
 
 
-def _ways(axes: list[Axis], turns: dict[int, Any], shift: Array) -> tuple[list[Array], Array]:
+def _directions(axes: list[Axis], turns: dict[int, Any], shift: Array) -> tuple[list[Array], Array]:
     """Directions (3,) in which sliding joints move the end, and the total displacement (3,) that they must give."""
     rotation, position = np.eye(3), np.zeros(3)
     ways = []
@@ -158,7 +158,7 @@ class PlanarRun(Way):
         for turns in orientations(beside, left[:3, :3]):
             values: dict[int, Any] = {axis.joint: turn for axis, turn in zip(beside, turns, strict=True)}
             values |= {axis.joint: 0.0 for axis in [*before, *after] if axis.translates}
-            remaining, directions = _rest(before, after, values, left)
+            remaining, directions = _remainder(before, after, values, left)
             for joint, direction in directions.items():
                 values[joint] = over(-inner(turning.along, remaining[:3, 3]), inner(turning.along, direction), free[joint])
                 remaining = transform(remaining[:3, :3], remaining[:3, 3] + direction * values[joint])
@@ -169,7 +169,7 @@ class PlanarRun(Way):
         return branches
 
 
-def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: Array) -> tuple[Array, dict[int, Array]]:
+def _remainder(before: list[Axis], after: list[Axis], values: dict[int, Any], left: Array) -> tuple[Array, dict[int, Array]]:
     """Displacement (4, 4) left to the planar run, and for each sliding joint outside it the derivative of its position."""
     remaining, ways = left, dict[int, Array]()
     for axis in before:

@@ -135,7 +135,7 @@ class Family:
         Whether the branches want refining: they come from a polynomial, or the chain is one nearby.
     asks : {"pose", "position", "orientation"}
         Which part of the pose is to be reached; the other is not looked at.
-    held : tuple of int
+    fixed : tuple of int
         Joints of the chain whose values are handed in, where others have what is taken if nothing determines them.
     near : AxisChain, optional
         The chain that is solved, where it may be another than the true one: its `misfit` says how far.
@@ -145,7 +145,7 @@ class Family:
     solve: Solve
     refine: bool = False
     asks: str = "pose"
-    held: tuple[int, ...] = ()
+    fixed: tuple[int, ...] = ()
     near: AxisChain | None = None
 
 
@@ -216,7 +216,7 @@ class Setting:
     fixed: int | None = None
 
     @property
-    def asked(self) -> tuple[int, ...]:
+    def free_joints(self) -> tuple[int, ...]:
         """Indices of the free joints."""
         return tuple(k for k in range(len(self.chain)) if k != self.fixed)
 

@@ -243,7 +243,7 @@ class ClosedFormProgram:
         self.branches = len(family.solve(np.eye(4, dtype=object), values_at(chain)))
         self._always_free = self._never_determined()
         rows = ROWS[family.asks]
-        self._spare = len(chain) - len(family.held) < rows.stop - rows.start
+        self._spare = len(chain) - len(family.fixed) < rows.stop - rows.start
 
     def kernel(self, backend: str | None = None) -> Kernel:
         """Compile `run`: pose (16,), q0 (n,), bounds (2 n + 2,)."""
@@ -276,14 +276,14 @@ class ClosedFormProgram:
         """
         n = self.tree.n
         low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
-        wanted, skewed = self._asked(pose.reshape(4, 4))
+        wanted, skewed = self._required_pose(pose.reshape(4, 4))
         start = np.array([clamped(q, a, b) for q, a, b in zip(q0, low, high, strict=True)], dtype=object)
-        for place in self._held():
+        for place in self._fixed_coordinates():
             start[place] = q0[place]
         free = self._turns(start)
         branches, determined, likely = self._found(wanted, start, free)
         placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in branches]
-        misses = [self._missed(q, wanted) for q, _ in placed]
+        misses = [self._pose_errors(q, wanted) for q, _ in placed]
         reach = [select(tol - distance, select(tol - turn, 1.0, 0.0), 0.0) for distance, turn in misses]
         turns = [self._turns(q) for q, _ in placed]
         distinct = unlike(turns, reach)
@@ -315,7 +315,7 @@ class ClosedFormProgram:
         setting, free = Setting(self.chain), values_at(self.chain)
         never = set[int]()
         for values in setting.random():
-            for k in self.family.held:
+            for k in self.family.fixed:
                 free[k] = values[k]
             with conditions() as collected:
                 self.family.solve(setting.reached(values).astype(object), free)
@@ -384,7 +384,7 @@ class ClosedFormProgram:
 
     def _likely(self, branch: Branch, start: Array, free: list[Any], wanted: Array, near: AxisChain) -> Any:
         """Above zero where the pose error of a branch of the nearby chain is as small as the root of the misfit."""
-        distance, turn = self._missed(self._coordinates(branch, start, free), wanted)
+        distance, turn = self._pose_errors(self._coordinates(branch, start, free), wanted)
         return LIKELY * math.sqrt(near.misfit) - distance / self.chain.size - turn
 
     def _corrected(self, goal: Array, near: AxisChain, branch: Branch, start: Array, free: list[Any]) -> Array:
@@ -401,11 +401,11 @@ class ClosedFormProgram:
             q[place] = start[place] + away * (1.0 / float(chain.ratios[k]))
         return q
 
-    def _held(self) -> list[int]:
+    def _fixed_coordinates(self) -> list[int]:
         """Coordinates whose values are inputs."""
-        return [self.chain.coordinates[k] for k in self.family.held]
+        return [self.chain.coordinates[k] for k in self.family.fixed]
 
-    def _asked(self, pose: Array) -> tuple[Array, Any]:
+    def _required_pose(self, pose: Array) -> tuple[Array, Any]:
         """The pose (4, 4), its irrelevant part set to zero, and its deviation from a rigid transform."""
         if self.family.asks == "position":
             return transform(None, pose[:3, 3]), far(pose[:3, 3])
@@ -414,7 +414,7 @@ class ClosedFormProgram:
             pose[:3, 3] = 0.0
         return straightened(pose)
 
-    def _missed(self, q: Array, wanted: Array) -> tuple[Any, Any]:
+    def _pose_errors(self, q: Array, wanted: Array) -> tuple[Any, Any]:
         """Position and orientation error of coordinates (n,), by forward kinematics."""
         distance, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
         return 0.0 if self.family.asks == "orientation" else distance, 0.0 if self.family.asks == "position" else turn
@@ -434,13 +434,13 @@ class ClosedFormProgram:
         """Coordinates (n,) of a branch, brought within the limits, and their excess where that is impossible."""
         chain, q = self.chain, self._coordinates(branch, start, free)
         if self.family.refine:
-            columns = [place for place in chain.coordinates if place not in self._held()]
+            columns = [place for place in chain.coordinates if place not in self._fixed_coordinates()]
             q = refined(self.tree, self.link, wanted, q, columns, chain.size, self.family.asks)
         most: Any = 0.0
         for k, place in enumerate(chain.coordinates):
-            if k in self.family.held:
-                held = abs(q[place] - clamped(q[place], low[place], high[place])) - tol
-                most = select(held, FAR, most)
+            if k in self.family.fixed:
+                excess = abs(q[place] - clamped(q[place], low[place], high[place])) - tol
+                most = select(excess, FAR, most)
                 continue
             period = 0.0 if chain.translates[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
             q[place], beyond = into_limits(q[place], low[place], high[place], period, tol)

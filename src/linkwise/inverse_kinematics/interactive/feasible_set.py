@@ -140,7 +140,7 @@ class FeasibleSet:
         back[free] = (right[:rank].T / values[:rank]) @ left[:, :rank].T
         return FeasibleMotions(basis, back)
 
-    def held(self, q: FloatArray, tangent: FeasibleMotions, resting: npt.NDArray[np.intp]) -> FeasibleMotions:
+    def with_active(self, q: FloatArray, tangent: FeasibleMotions, resting: npt.NDArray[np.intp]) -> FeasibleMotions:
         """Restrict the motions at q to those that keep some limits, given by their rows of `room`."""
         ends = 2 * len(self._limited)
         joints = np.unique(self._limited[resting[resting < ends] % max(1, len(self._limited))])
@@ -308,8 +308,8 @@ class LoopStart:
         With loops.
     q : ndarray (nq,)
         A position with loops closed and not singular, or the least open one where none can be closed.
-    held : ndarray of bool (nv,)
-        Which velocities the loops hold.
+    in_loops : ndarray of bool (nv,)
+        Velocities that the loops constrain.
     driven : tuple of int
         Joint coordinates that drive the loops; none where nothing can.
     rank : int
@@ -320,7 +320,7 @@ class LoopStart:
 
     mechanism: Tree
     q: FloatArray
-    held: npt.NDArray[np.bool_]
+    in_loops: npt.NDArray[np.bool_]
     driven: tuple[int, ...]
     rank: int
     least: float
@@ -359,8 +359,8 @@ def _find_start(mechanism: Tree) -> LoopStart:
     samples = closed_samples(task) if assembled.success else assembled.q[None]
     samples = samples if len(samples) else assembled.q[None]
     jac = task.jacobian(samples)
-    held = np.zeros(mechanism.nv, dtype=bool)
-    held[task.speeds] = np.abs(jac).max(axis=(0, 1)) > CLOSED
+    in_loops = np.zeros(mechanism.nv, dtype=bool)
+    in_loops[task.speeds] = np.abs(jac).max(axis=(0, 1)) > CLOSED
     values = np.linalg.svd(jac, compute_uv=False)
     ranks = (values > RANK * np.maximum(values[:, :1], RANK)).sum(axis=1)
     rank = int(ranks.max()) if assembled.success else 0
@@ -369,5 +369,5 @@ def _find_start(mechanism: Tree) -> LoopStart:
         driven = tuple(mechanism.names.index(name) for name in Linkage(mechanism).driven)
     except ArgumentError:
         driven = ()
-    first = LoopStart(mechanism, np.asarray(assembled.q), held, driven, rank, least)
-    return LoopStart(mechanism, first.regular(first.q), held, driven, rank, least)
+    first = LoopStart(mechanism, np.asarray(assembled.q), in_loops, driven, rank, least)
+    return LoopStart(mechanism, first.regular(first.q), in_loops, driven, rank, least)

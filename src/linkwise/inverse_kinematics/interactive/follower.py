@@ -213,7 +213,7 @@ class TargetFollower:
         moving = _movable(mechanism, on_path)
         self._loops = loop_start(mechanism) if mechanism.loops else None
         if self._loops is not None:
-            moving |= self._loops.held
+            moving |= self._loops.in_loops
         self._allowed = FeasibleSet(mechanism, moving)
         self._pose(mechanism.neutral), self._rates(mechanism.neutral)
 
@@ -305,18 +305,18 @@ class TargetFollower:
         wanted = float(numbers("value", value, "a finite number"))
         here = self._given(q)
         low, high = self.mechanism.q_min[joint], self.mechanism.q_max[joint]
-        held = min(max(wanted, low), high)
+        clipped = min(max(wanted, low), high)
         taken = 0
-        if self._loops is not None and self._loops.held[self._first + joint]:
+        if self._loops is not None and self._loops.in_loops[self._first + joint]:
             unit = float(self._allowed.units[self._first + joint])
-            aim: Aim = CoordinateAim(self._base + joint, self._first + joint, self.mechanism.nv, held, unit)
-            moving = self._loops.held.copy()
+            aim: Aim = CoordinateAim(self._base + joint, self._first + joint, self.mechanism.nv, clipped, unit)
+            moving = self._loops.in_loops.copy()
             if joint in self._loops.driven:
                 moving[[self._first + k for k in self._loops.driven if k != joint]] = False
             here, taken = descend(FeasibleSet(self.mechanism, moving), aim, here, rounds=MOVE_ROUNDS, done=DONE)
         else:
-            here[self._base + joint] = held
-        return self._at_value(here, joint, wanted, held, taken)
+            here[self._base + joint] = clipped
+        return self._at_value(here, joint, wanted, clipped, taken)
 
     def place(self, joint: str, coordinates: npt.ArrayLike, q: npt.ArrayLike) -> DragSolution:
         """Give a ball joint an orientation, within its cone, or a body that floats a pose.
@@ -385,14 +385,14 @@ class TargetFollower:
         at = self._allowed.at_limits(q, ROUNDING)
         return f"{message}; at its limit: {', '.join(at)}" if at else message
 
-    def _at_value(self, q: FloatArray, joint: int, wanted: float, held: float, taken: int) -> DragSolution:
+    def _at_value(self, q: FloatArray, joint: int, wanted: float, clipped: float, taken: int) -> DragSolution:
         lacking = abs(float(q[self._base + joint]) - wanted)
         is_length = self.mechanism.is_length[joint]
         left, name = self._open(q), self.mechanism.names[joint]
         reached = lacking <= REACHED and left <= CLOSED_M
         why = self._why_open(left)
         if not why and not reached:
-            there = abs(float(q[self._base + joint]) - held) <= REACHED
+            there = abs(float(q[self._base + joint]) - clipped) <= REACHED
             why = f"{name!r} is at its limit" if there else self._why_blocked(q, joint)
         far, turned = (lacking, 0.0) if is_length else (0.0, lacking)
         return self._result(q, reached, (far, turned, left), why, taken, taken < MOVE_ROUNDS)

@@ -57,20 +57,20 @@ class FilteredInverse:
 
     def __init__(self, matrix: Array, region: Any, constant: Any, rank: int) -> None:
         self.wide = matrix.shape[0] <= matrix.shape[1]
-        self.made = orthogonal_rows(matrix if self.wide else matrix.T)
-        squares = _descending(self.made.squares, rank)
+        self.factors = orthogonal_rows(matrix if self.wide else matrix.T)
+        squares = _descending(self.factors.squares, rank)
         region_square = region * region
-        self.kept = [square - squares[0] * RANK**2 for square in self.made.squares]
+        self.kept = [square - squares[0] * RANK**2 for square in self.factors.squares]
         self.gains = [
             _inverse(kept, greatest(square, region_square) + constant * constant)
-            for kept, square in zip(self.kept, self.made.squares, strict=True)
+            for kept, square in zip(self.kept, self.factors.squares, strict=True)
         ]
         self.smallest = root(squares[-1])
         self.damping = _length(greatest(region_square - squares[-1], 0.0) + constant * constant)
 
     def solve(self, right: Array) -> Array:
         """X (n,), the shortest with the least (filtered) |A x - right|, for a right side (m,)."""
-        factors, gains = self.made, np.array(self.gains, dtype=object)
+        factors, gains = self.factors, np.array(self.gains, dtype=object)
         share = np.array(factors.squares, dtype=object) * gains
         if self.wide:
             turned = factors.turned(right)
@@ -82,7 +82,7 @@ class FilteredInverse:
 
     def project(self, vector: Array) -> Array:
         """The part (n,) of a vector that A takes to zero."""
-        factors = self.made
+        factors = self.factors
         if not self.wide:
             parts = zip(self.kept, factors.turned(vector), strict=True)
             return factors.turned_back(np.array([select(kept, 0.0, part) for kept, part in parts], dtype=object))

@@ -131,18 +131,18 @@ class Session(InternalSession):
             codes: list[ua.StatusCode] = await super().write(params)
             return codes
         _few(params.NodesToWrite, WRITES)
-        if self._may("write", len(params.NodesToWrite)):
+        if self._is_permitted("write", len(params.NodesToWrite)):
             return await self.iserver.gate(params.NodesToWrite, self._writer)
         return [_status(ua.StatusCodes.BadUserAccessDenied)] * len(params.NodesToWrite)
 
     async def call(self, params: list[ua.CallMethodRequest]) -> list[ua.CallMethodResult]:
         """Call methods of the chain, with the right to write; there are no others."""
         _few(params, CALLS)
-        if self._may("call", len(params)):
+        if self._is_permitted("call", len(params)):
             return [ua.CallMethodResult(StatusCode=code) for code in await self.iserver.called(params, self._writer)]
         return [ua.CallMethodResult(StatusCode=_status(ua.StatusCodes.BadUserAccessDenied)) for _ in params]
 
-    def _may(self, action: str, count: int) -> bool:
+    def _is_permitted(self, action: str, count: int) -> bool:
         """True for an operator; attempts of others are counted and logged."""
         if not self._operator:
             self.iserver.denied(count)
@@ -363,7 +363,7 @@ def _status(code: int) -> ua.StatusCode:
 _NO_PART = ua.DataValue(StatusCode=_status(ua.StatusCodes.BadIndexRangeInvalid))
 
 
-def _unheard(*said: object) -> None:
+def _unheard(*message: object) -> None:
     pass
 
 

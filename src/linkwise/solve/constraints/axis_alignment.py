@@ -113,12 +113,12 @@ class AxisConstraint(Constraint):
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """Zero distance, and the square of the angle, or of its excess."""
-        angle = angle_to(self._seen(view, p[:3])[1])
+        angle = angle_to(self._axis_view(view, p[:3])[1])
         angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
         return 0.0, angle * angle
 
     @abstractmethod
-    def _seen(self, view: Configuration, p: Array) -> tuple[Array, ...]:
+    def _axis_view(self, view: Configuration, p: Array) -> tuple[Array, ...]:
         """Rotation (3, 3) with the axis as its z; unit direction (3,) in its axes; further values of the subclass."""
 
     @abstractmethod
@@ -192,10 +192,10 @@ class Aligned(AxisConstraint):
         return self.direction if self.upper is None else with_bound(self.direction, self.upper)
 
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
-        rotation, u = self._seen(view, p)
+        rotation, u = self._axis_view(view, p)
         return u, rotation.T @ view.jacobian(self.link)[3:]
 
-    def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array]:
+    def _axis_view(self, view: Configuration, p: Array) -> tuple[Array, Array]:
         """As in the base class; of two senses the nearer one."""
         rotation = view.pose(self.link)[:3, :3] @ basis(self.axis)
         u = rotation.T @ np.asarray(p)
@@ -276,12 +276,12 @@ class LookAt(AxisConstraint):
 
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
         """With the length r of the line of sight u, -(w + u x v / r) for link velocity w and eye velocity v."""
-        rotation, u, eye, r = self._seen(view, p)
+        rotation, u, eye, r = self._axis_view(view, p)
         jac = view.jacobian(self.link)
         moving = rotation.T @ (jac[:3] + _crossed(jac[3:], eye))
         return u, rotation.T @ jac[3:] - _crossed(moving, u) * (1.0 / r)
 
-    def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:
+    def _axis_view(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:
         """As in the base class, plus the eye (3,) from the link, world axes, and the distance; a target at it is behind."""
         pose = view.pose(self.link)
         rotation, eye = pose[:3, :3] @ basis(self.axis), pose[:3, :3] @ self.point

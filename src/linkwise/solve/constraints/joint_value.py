@@ -37,15 +37,15 @@ class JointEquation(Constraint):
         rates = blank(1, tree.nv)
         for joint, slope in zip(joints, self._slopes(p), strict=True):
             rates[0, tree.nv - tree.n + joint] = slope
-        return ConstraintEquations(np.array([self._left(view, p)]), rates, (not tree.is_length[joints[0]],))
+        return ConstraintEquations(np.array([self._residual(view, p)]), rates, (not tree.is_length[joints[0]],))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """The square of the difference: as a distance where the joint slides, else as an angle."""
-        left = self._left(view, p)
+        left = self._residual(view, p)
         return (left * left, 0.0) if view.tree.is_length[self.counted(view.tree)[0]] else (0.0, left * left)
 
     @abstractmethod
-    def _left(self, view: Configuration, p: Array) -> Any:
+    def _residual(self, view: Configuration, p: Array) -> Any:
         """Residual of the first coordinate, rad or m."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ class Coordinate(JointEquation):
         value = view.q[view.tree.nq - view.tree.n + self.counted(view.tree)[0]]
         return ConstraintEquations.between(np.array([value]), part.rates, (p[:1], p[1:]), part.angles)
 
-    def _left(self, view: Configuration, p: Array) -> Any:
+    def _residual(self, view: Configuration, p: Array) -> Any:
         value = view.q[view.tree.nq - view.tree.n + self.counted(view.tree)[0]]
         return p[0] - value if self.bounds is None else outside(value, p[0], p[1])
 
@@ -208,7 +208,7 @@ class Follows(JointEquation):
         """Both joints: their full turns matter."""
         return joint_index(tree, "joint", self.joint), joint_index(tree, "leader", self.leader)
 
-    def _left(self, view: Configuration, p: Array) -> Any:
+    def _residual(self, view: Configuration, p: Array) -> Any:
         follower, leader = (view.tree.nq - view.tree.n + i for i in self.counted(view.tree))
         return p[0] * view.q[leader] + p[1] - view.q[follower]
 

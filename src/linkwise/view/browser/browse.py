@@ -73,7 +73,7 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    arguments = _given(mechanism, motion, physical, options)
+    arguments = _read(mechanism, motion, physical, options)
     clear = Clear(0.0, obstacles)
     visuals = arguments.pop("visuals", Visuals())._replace(clear=clear if clear.obstacles.names else None)
     return Viewer(**arguments, visuals=visuals, q=q, host=host, port=port)
@@ -133,11 +133,11 @@ def export(
     """
     from linkwise.view.browser import export as written
 
-    written.export(**_given(mechanism, motion, physical, options), path=Path(path), q=q, rate=rate)
+    written.export(**_read(mechanism, motion, physical, options), path=Path(path), q=q, rate=rate)
     return Path(path)
 
 
-def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> dict[str, Any]:
+def _read(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> dict[str, Any]:
     """Read a description, and the motion for it; a mechanism is returned unchanged."""
     from linkwise.model.tree import Tree
 

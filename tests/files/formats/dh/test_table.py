@@ -215,7 +215,7 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         ),
         (
             "0 0.3 0.5 1.57\n", {"dialect": "matlab"},
-            ["the table does not say its convention; say convention='standard' or 'modified'"],
+            ["the table does not state its convention; give convention='standard' or 'modified'"],
         ),
         (
             "theta d a alpha\n0 1 0 0\n1 2 3\n0 0 0 pi/2\n0 0 0 90\n0 0 0,5 0\n0 0 0 0 2\n",
@@ -241,7 +241,7 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         ),
         (
             "0 0 0 0 0 0\n0 0 0 0 0 1\n", {"dialect": "python", "convention": "modified"},
-            ["line 1: the row is of the standard convention, and convention='modified' was said"],
+            ["line 1: the row is of the standard convention, and convention is 'modified'"],
         ),
         (
             "theta, d [m], a [inch], alpha [deg], twist\n0,0,0,0,0\n", {"dialect": "linkwise", "convention": "standard"},
@@ -308,7 +308,7 @@ def test_malformed(tmp_path: Path, text: str, options: dict, messages: list[str]
         ({"dialect": "matlab", "angles": "grad"}, "angles is 'grad'; expected 'rad' or 'deg'"),
         (
             {"dialect": "linkwise", "angles": "deg"},
-            "angles is 'deg'; the header of a table in the dialect 'linkwise' says its units itself",
+            "angles is 'deg'; the header of a table in the dialect 'linkwise' has the units",
         ),
     ],
 )

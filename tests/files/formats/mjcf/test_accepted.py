@@ -204,7 +204,7 @@ def test_one_of_several_mechanisms(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [link.joint for link in both.links if link.parent == "base"] == ["floating"] * 2
     reading = parse(text, root="pelvis")
     assert reading.description is not None, reading.problems
-    (remark,) = (remark for remark in reading.remarks if "hang on" in remark.message)
+    (remark,) = (remark for remark in reading.remarks if "not connected to" in remark.message)
     assert remark.message.endswith("'pelvis': 'cup'")
     assert sum("on what root leaves out" in remark.message for remark in reading.remarks) == 2
     alone = scene(PELVIS, after='<actuator><motor joint="hip" armature="0.1"/></actuator>')

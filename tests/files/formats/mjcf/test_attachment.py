@@ -74,11 +74,11 @@ def test_attached_in_what_is_attached(tmp_path: Path, monkeypatch: pytest.Monkey
         ('<attach model="kid"/>', "prefix is missing"),
         (
             '<attach model="kid" prefix="p" body="nobody"/>',
-            "body is 'nobody'; expected one that stands in the world of 'kid'",
+            "body is 'nobody'; expected one in the world of 'kid'",
         ),
         (
             '<attach model="kid" prefix="p" frame="b"/>',
-            "frame is 'b'; expected one that stands in the world of 'kid'",
+            "frame is 'b'; expected one in the world of 'kid'",
         ),
     ],
 )

@@ -203,7 +203,7 @@ def test_the_first_object_of_a_file_counts(inertia: str, starts: str, tmp_path: 
         ('<mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 9"/>', "nor vertices that make a body"),
         (inline('inertia="exact"', FACES[:, ::-1]), "its volume is not positive"),
         (inline('inertia="exact"', np.vstack([FACES[:-1], FACES[-1:, ::-1]])), "its triangles are not all turned outwards"),
-        (inline('refquat="0 0 0 0"'), "refquat of mesh 'm' says no direction"),
+        (inline('refquat="0 0 0 0"'), "refquat of mesh 'm' has no direction"),
         (inline('inertia="convex" maxhullvert="5"'), "with no more than maxhullvert corners is not known here"),
         ('<mesh name="m" builtin="wedge" params="2 2 90 40 0"/>', "builtin 'wedge' is not known here (known are "),
         ('<mesh name="m" builtin="cone" params="2 0.5"/>', "expected nvert from 3 to 10000, radius from 0 to 1"),

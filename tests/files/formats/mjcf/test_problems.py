@@ -125,7 +125,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "whole": (body('<geom size="1" group="1.5"/>'), ["line 4: <geom>: group is '1.5'; expected a whole number"]),
     "quat zero": (
         body('<geom size="0.1"/>', 'quat="0 0 0 0"'),
-        ["line 4: body 'arm': quat is [0.0, 0.0, 0.0, 0.0], which says no direction"],
+        ["line 4: body 'arm': quat is [0.0, 0.0, 0.0, 0.0], which has no direction"],
     ),
     "two orientations": (
         body('<geom size="0.1"/>', 'quat="1 0 0 0" euler="1 2 3"'),
@@ -133,15 +133,15 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "zaxis": (
         body('<geom size="0.1"/>', 'zaxis="0 0 0"'),
-        ["line 4: body 'arm': zaxis is [0.0, 0.0, 0.0], which says no direction"],
+        ["line 4: body 'arm': zaxis is [0.0, 0.0, 0.0], which has no direction"],
     ),
     "xyaxes": (
         body('<geom size="0.1"/>', 'xyaxes="1 0 0 2 0 0"'),
-        ["line 4: body 'arm': xyaxes is [1.0, 0.0, 0.0, 2.0, 0.0, 0.0], which says no direction"],
+        ["line 4: body 'arm': xyaxes is [1.0, 0.0, 0.0, 2.0, 0.0, 0.0], which has no direction"],
     ),
     "axisangle": (
         body('<geom size="0.1"/>', 'axisangle="0 0 0 1"'),
-        ["line 4: body 'arm': axisangle is [0.0, 0.0, 0.0, 1.0], which says no direction"],
+        ["line 4: body 'arm': axisangle is [0.0, 0.0, 0.0, 1.0], which has no direction"],
     ),
     "class orientation": (
         world('<body><geom type="box" size="1 1 1" quat="1 0 0 0"/></body>', '<default><geom euler="1 2 3"/></default>'),
@@ -205,11 +205,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "joint in world": (
         world("<joint/><body/>"),
-        ["line 4: <joint> stands in the world, which does not move; expected it in a <body>"],
+        ["line 4: <joint> is in the world, which does not move; expected it in a <body>"],
     ),
     "inertial in world": (
         world("<inertial/><body/>"),
-        ["line 4: <inertial> stands in the world, which does not move; expected it in a <body>"],
+        ["line 4: <inertial> is in the world, which does not move; expected it in a <body>"],
     ),
     "axis": (body('<joint axis="0 0 0"/>'), ["line 4: <joint>: axis is [0.0, 0.0, 0.0]; expected a direction"]),
     "range": (
@@ -277,9 +277,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "inertial frame": (
         body('<frame><inertial pos="0 0 0" mass="1"/></frame>'),
-        [
-            "line 4: body 'arm': <inertial>: it stands in a <frame>, which MuJoCo overlooks; expected one, directly in the body"
-        ],
+        ["line 4: body 'arm': <inertial>: it is in a <frame>, which MuJoCo ignores; expected one, directly in the body"],
     ),
     "full and diag": (
         body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 1" fullinertia="1 1 1 0 0 0"/>'),
@@ -317,7 +315,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
             "line 4: <replicate>: count is missing; expected a whole number >= 0",
             "line 4: <replicate>: count is 'x'; expected a whole number",
             "line 4: <replicate> has no attribute 'of'; it has 'count', 'sep', 'offset', 'euler' and 'prefix'",
-            "line 4: <replicate>: <joint> stands directly in it; expected it in a <body>",
+            "line 4: <replicate>: <joint> is directly in it; expected it in a <body>",
         ],
     ),
     "replicate without end": (
@@ -418,7 +416,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "eq flex": (
         tied('<flex flex="t"/>'),
         [
-            "line 6: equality <flex>: only joints, tendons, points and frames can be tied here; with drop_unknown=True it is left out"
+            "line 6: equality <flex>: only joints, tendons, points and frames can be constrained here; with drop_unknown=True it is left out"
         ],
     ),
     "eq neither": (

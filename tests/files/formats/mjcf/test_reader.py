@@ -123,7 +123,7 @@ REMARKS = {
     ),
     "damping of higher order": (
         world(f'<body><joint name="j" damping="1 2"/>{BALL}</body>'),
-        "line 1: joint 'j': damping is [1.0, 2.0]; what is not proportional to the speed is left out",
+        "line 1: joint 'j': damping is [1.0, 2.0]; parts that are not proportional to the velocity are left out",
     ),
     "one-sided effort": (
         world(f'<body><joint name="j" actuatorfrcrange="-1 2"/>{BALL}</body>'),
@@ -154,12 +154,12 @@ REMARKS = {
         "line 2: tendon 't': its spring and damper are left out, for its sites are on one body",
     ),
     "cameras": (world("<body><camera/></body>"), "line 1: <camera> is not used: it is for pictures"),
-    "a site": (world("<body><site/></body>"), "line 1: <site> is not used: a frame that nothing here is tied to"),
+    "a site": (world("<body><site/></body>"), "line 1: <site> is not used: a frame without a constraint on it"),
     "mocap": (world('<body mocap="true"/>'), "line 1: the attribute 'mocap' of <body> is not used: such a body stands still here"),
     "base": (world('<body name="base"/>'), "line 1: body 'base' is called 'base_link', for 'base' means the ground"),
     "beside a floating base": (
         world(f'<body name="table"/><body><freejoint/>{BALL}</body>'),
-        "line 1: body 'table' is left out: it stands on the ground, which no body of a floating mechanism can",
+        "line 1: body 'table' is left out: it is on the ground, which is impossible for a body of a floating mechanism",
     ),
     "aligned": (
         world(f'<body name="a"><freejoint align="true"/>{BALL}</body>'),

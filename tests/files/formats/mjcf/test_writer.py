@@ -332,7 +332,7 @@ def test_what_is_lost_is_said(mech: Mechanism, lost: list[str], tmp_path: Path) 
             "loop 'pin': its kind 'hinge'; expected 'point' or 'full'",
         ),
         (Mechanism([Link(name="world", **SOLID)]), "link 'world': its name, which means the world"),
-        (Mechanism([Link(name="a\x01", **SOLID)]), "the name 'a\\x01' (XML cannot say it)"),
+        (Mechanism([Link(name="a\x01", **SOLID)]), "the name 'a\\x01' (XML cannot represent it)"),
     ],
 )
 def test_what_cannot_be_written_is_refused(mech: Mechanism, never: str, tmp_path: Path) -> None:

@@ -264,7 +264,7 @@ BENT[0, 0] += 3e-7
     ("mech", "expected"),
     [
         (Mechanism([Link()], gravity=(0, 9.81, 0)),
-         ["its gravity (0, 9.81, 0) (a URDF says none; it is read with (0, 0, -9.81))"]),
+         ["its gravity (0, 9.81, 0) (a URDF has none; it is read with (0, 0, -9.81))"]),
         (Mechanism([Link(motor=Motor(inertia=1e-3, gear_ratio=50))]),
          ["link 'link1': its motor's rotor inertia", "link 'link1': its motor's gear ratio"]),
         (Mechanism([Link(motor=Motor(coulomb=(0.3, -0.2), friction_rule="toolbox7"))]),
@@ -301,8 +301,8 @@ def test_what_would_be_lost_is_told(mech: Mechanism, expected: list[str], tmp_pa
     ("mech", "expected"),
     [
         (Mechanism([Link(name="a"), Link(name="b")], loops=[lw.Loop("point", "a", "b")]), "its closed loops"),
-        (Mechanism([Link(name="a\x07")]), "the name 'a\\x07' (XML cannot say it)"),
-        (Mechanism([Link(joint_name="\ud800")]), "the name '\\ud800' (XML cannot say it)"),
+        (Mechanism([Link(name="a\x07")]), "the name 'a\\x07' (XML cannot represent it)"),
+        (Mechanism([Link(joint_name="\ud800")]), "the name '\\ud800' (XML cannot represent it)"),
     ],
 )
 def test_what_cannot_be_written_is_told(mech: Mechanism, expected: str, tmp_path: Path) -> None:

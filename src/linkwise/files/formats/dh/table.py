@@ -241,7 +241,7 @@ class Rows:
     dialect : Dialect
         Which it is.
     convention : str or None
-        What was said beside the table.
+        Remarks on the table.
     angles : str
         "rad" or "deg", where no header says it.
     physical : bool
@@ -271,7 +271,7 @@ class Rows:
         if len(self.problems) > known:
             return None
         name = str(cells.get("name") or f"link{k + 1}")
-        link, wrong = attempt(f"link {name!r}", lambda: self._made(values, kind, convention, name))
+        link, wrong = attempt(f"link {name!r}", lambda: self._build_link(values, kind, convention, name))
         self.problems += [FileProblem(line.number, str(problem)) for problem in wrong]
         return link
 
@@ -314,7 +314,7 @@ class Rows:
         elif stated not in CONVENTIONS:
             self._report(line, f"convention is {shown(stated)}; expected {choices(CONVENTIONS)}")
         elif stated and self.convention and stated != self.convention:
-            self._report(line, f"the row is of the {stated} convention, and convention={self.convention!r} was said")
+            self._report(line, f"the row is of the {stated} convention, and convention is {self.convention!r}")
         return stated or self.convention or "standard"
 
     def _scaled(self, line: Line, column: DHColumn, value: Any, kind: str) -> Any:
@@ -329,8 +329,8 @@ class Rows:
         if unit in ("deg", "rad") and column.name not in LIMITS:
             most = TURN if unit == "rad" else math.degrees(TURN)
             if abs(value) > most:
-                said = f"{column.name} [{column.unit.replace('rad', 'deg')}]"
-                hint = f"write {said} in the header" if column.unit else "say angles='deg'"
+                heading = f"{column.name} [{column.unit.replace('rad', 'deg')}]"
+                hint = f"write {heading} in the header" if column.unit else "say angles='deg'"
                 hint = f"; if these are degrees, {hint}" if unit == "rad" else ""
                 self._report(line, f"{column.name} is {value:g} {unit}, more than a turn{hint}")
                 return 0.0
@@ -353,7 +353,7 @@ class Rows:
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _made(self, values: Mapping[str, Any], kind: str, convention: str, name: str) -> Link:
+    def _build_link(self, values: Mapping[str, Any], kind: str, convention: str, name: str) -> Link:
         def get(key: str) -> Any:
             return values.get(key, 0.0)
 
@@ -402,7 +402,7 @@ def read_dh(
         "linkwise", "matlab", "python" or "toolbox7"; see the page on tables. A header with the units in brackets says
         "linkwise" by itself. Without either the error shows what the first row would mean in each.
     convention : {"standard", "modified"}, optional
-        Must be said where the table does not: "python" holds it in its column mdh, "linkwise" may in a column.
+        Required where the table does not define it: "python" holds it in its column mdh, "linkwise" may in a column.
     angles : {"rad", "deg"}, optional
         Unit of the angles, by default rad, as in the toolboxes; a header of "linkwise" states it.
     physical : bool
@@ -452,7 +452,7 @@ def parse(
     choice("convention", CONVENTIONS[0] if convention is None else convention, CONVENTIONS)
     choice("angles", "rad" if angles is None else angles, ("rad", "deg"))
     if spoken.has_header and angles is not None:
-        raise ArgumentError(f"angles is {angles!r}; the header of a table in the dialect 'linkwise' says its units itself")
+        raise ArgumentError(f"angles is {angles!r}; the header of a table in the dialect 'linkwise' has the units")
     lines = lines_of(text)
     if not lines:
         return Reading(None, [FileProblem(0, "the file holds no row")], {})
@@ -460,7 +460,9 @@ def parse(
     table = list(_with_columns(lines, spoken, rows.problems))
     links = [rows.link(line, columns, k) for k, (line, columns) in enumerate(table)]
     if rows.undecided:
-        rows.problems.append(FileProblem(0, f"the table does not say its convention; say convention={choices(CONVENTIONS)}"))
+        rows.problems.append(
+            FileProblem(0, f"the table does not state its convention; give convention={choices(CONVENTIONS)}")
+        )
     if not links and not rows.problems:
         rows.problems.append(FileProblem(lines[0].number, "there is no row below the header"))
     if rows.problems:
@@ -495,14 +497,14 @@ def undecided(text: str) -> FileProblem:
     known = choices(DIALECTS)
     cells = map(_name_and_unit, lines[0].cells) if lines and is_header(lines[0]) else ()
     if any(name in HEADER and unit for name, unit in cells):
-        said = "this is a header of the dialect 'linkwise': name that one"
+        message = "this is a header of the dialect 'linkwise': name that one"
         why = "".join(f" ({problem.message})" for problem in header_columns(lines[0])[1][:1])
-        return FileProblem(lines[0].number, said + why)
+        return FileProblem(lines[0].number, message + why)
     row = next((line for line in lines if not is_header(line)), None)
     if row is None:
         return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
-    said = "; ".join(meanings(row.cells[:40]))
-    return FileProblem(row.number, f"the dialect of this table is not stated; expected {known}. This row would mean: {said}")
+    text = "; ".join(meanings(row.cells[:40]))
+    return FileProblem(row.number, f"the dialect of this table is not stated; expected {known}. This row would mean: {text}")
 
 
 def said_dialect(text: str) -> str | None:

@@ -51,13 +51,13 @@ class Attacher:
         replace_tag(element, "attach", self._attached)
 
     def _attached(self, element: Element) -> list[Element]:
-        said = Attributes(element, self.log)
-        name, prefix = said.text("model"), said.text("prefix")
+        attrs = Attributes(element, self.log)
+        name, prefix = attrs.text("model"), attrs.text("prefix")
         if name is None and prefix is not None:
-            return self._of_this_file(said, prefix)
+            return self._of_this_file(attrs, prefix)
         if name not in self._models or prefix is None:
             there = offered(self._models) if self._models else "one of the <model> of <asset>"
-            said.report("prefix is missing" if name in self._models else f"model is {shown(name)}; expected {there}")
+            attrs.report("prefix is missing" if name in self._models else f"model is {shown(name)}; expected {there}")
             return []
         if name not in self._read:
             self._read[name] = self._contents(self._models[name])
@@ -65,10 +65,10 @@ class Attacher:
         content = source.copy()
         worlds = content.all("worldbody")
         inner = [part for world in worlds for part in world.children]
-        for tag in (tag for tag in ("body", "frame") if tag in said):
-            inner = [part for part in inner if part.tag == tag and part.get("name") == said.text(tag)]
+        for tag in (tag for tag in ("body", "frame") if tag in attrs):
+            inner = [part for part in inner if part.tag == tag and part.get("name") == attrs.text(tag)]
             if len(inner) != 1:
-                said.report(f"{tag} is {shown(said.text(tag))}; expected one that stands in the world of {shown(name)}", tag)
+                attrs.report(f"{tag} is {shown(attrs.text(tag))}; expected one in the world of {shown(name)}", tag)
                 return []
         frame = Attached("frame", {"childclass": MAIN}, element.line, inner, settings=settings)
         names = {kind_and_name(part) for part in frame.walk()}
@@ -84,16 +84,16 @@ class Attacher:
         self.root.children += [*assets, *sections]
         return [frame]
 
-    def _of_this_file(self, said: Attributes, prefix: str) -> list[Element]:
+    def _of_this_file(self, attrs: Attributes, prefix: str) -> list[Element]:
         """Copy a body or frame of the same file, with the elements that refer to the copy only."""
-        tag = "body" if "body" in said else "frame"
+        tag = "body" if "body" in attrs else "frame"
         parts = (part for world in self.root.all("worldbody") for part in world.walk())
-        named = [part for part in parts if part.tag == tag and part.get("name") == said.text(tag) is not None]
+        named = [part for part in parts if part.tag == tag and part.get("name") == attrs.text(tag) is not None]
         if len(named) != 1 or any(part.tag == "attach" for part in named[0].walk()):
-            said.report(f"{tag} is {shown(said.text(tag))}; expected one of this file, in which nothing is attached", tag)
+            attrs.report(f"{tag} is {shown(attrs.text(tag))}; expected one of this file, in which nothing is attached", tag)
             return []
         copy = named[0].copy()
-        sections = _referring(self.root, {kind_and_name(part) for part in copy.walk()}, said.element.line)
+        sections = _referring(self.root, {kind_and_name(part) for part in copy.walk()}, attrs.element.line)
         _add_prefix(prefix, [copy], sections, ("name",))
         self.root.children += sections
         return [copy]
@@ -168,20 +168,20 @@ class Replicator:
         replace_tag(element, "replicate", self._copies)
 
     def _copies(self, element: Element) -> list[Element]:
-        said = Attributes(element, self.log)
-        count = said.whole("count") if "count" in said else -1
+        attrs = Attributes(element, self.log)
+        count = attrs.whole("count") if "count" in attrs else -1
         if count < 0:
-            said.report(f"count is {said.text('count') or 'missing'}; expected a whole number >= 0", "count")
+            attrs.report(f"count is {attrs.text('count') or 'missing'}; expected a whole number >= 0", "count")
             return []
         for child in element.children:
             if child.tag in MECHANICS:
-                said.report(f"<{child.tag}> stands directly in it; expected it in a <body>")
+                attrs.report(f"<{child.tag}> is directly in it; expected it in a <body>")
                 return []
         if self._is_too_much(element, count * sum(1 for _ in element.walk())):
             return []
-        offset, angles = (np.array(said.row(key, ORIGIN)) for key in ("offset", "euler"))
+        offset, angles = (np.array(attrs.row(key, ORIGIN)) for key in ("offset", "euler"))
         place = np.zeros(3)
-        suffixes = [f"{said.text('sep') or ''}{k:0{len(str(count))}d}" for k in range(count)]
+        suffixes = [f"{attrs.text('sep') or ''}{k:0{len(str(count))}d}" for k in range(count)]
         settings, copies = (self.settings.degree, self.settings.sequence), []
         for k, suffix in enumerate(suffixes):
             turn = np.asarray(euler_rotation((k * angles).tolist(), *settings), dtype=float)

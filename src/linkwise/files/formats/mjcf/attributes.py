@@ -124,7 +124,7 @@ MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
-class Said:
+class Entry:
     """Text of an attribute, and the element that defines it: the element itself or its default class."""
 
     text: str
@@ -147,7 +147,7 @@ class Attributes:
         That of `ATTRIBUTES` which it is, where its tag does not say so.
     known : sequence of str, optional
         The attributes that there are, where they are not those of its kind; others are reported.
-    defaults : mapping of str to Said
+    defaults : mapping of str to Entry
         What the default class says.
     """
 
@@ -159,7 +159,7 @@ class Attributes:
         *,
         kind: str = "",
         known: Sequence[str] | None = None,
-        defaults: Mapping[str, Said] | None = None,
+        defaults: Mapping[str, Entry] | None = None,
     ) -> None:
         self.element, self.item, self.log = element, item or named(element), log
         check_known(element, log, self.item, ATTRIBUTES[kind or element.tag] if known is None else known)
@@ -167,15 +167,16 @@ class Attributes:
             check_tag(child, self.item, log, INSIDE[element.tag])
         self.explicit = frozenset(element.attributes)
         self.contested: str | None = None  # form of the orientation in its default class, if the element itself has quat
-        self.said = {**(defaults or {}), **{key: Said(text, element, self.item) for key, text in element.attributes.items()}}
+        self.entries = dict(defaults or {})
+        self.entries |= {key: Entry(text, element, self.item) for key, text in element.attributes.items()}
 
     def __contains__(self, key: str) -> bool:
-        return key in self.said
+        return key in self.entries
 
     def report(self, message: str, key: str | None = None) -> None:
         """Report something wrong with the element, at the line of an attribute if one is named."""
-        said = self.said.get(key) if key else None
-        self.log.report(said.element if said else self.element, f"{said.item if said else self.item}: {message}")
+        entry = self.entries.get(key) if key else None
+        self.log.report(entry.element if entry else self.element, f"{entry.item if entry else self.item}: {message}")
 
     def remark(self, message: str) -> None:
         """Remark on the element."""
@@ -210,7 +211,7 @@ class Attributes:
 
     def text(self, key: str) -> str | None:
         """Return the text unchanged, or None if it is missing or empty."""
-        return self.said[key].text if key in self.said and self.said[key].text else None
+        return self.entries[key].text if key in self.entries and self.entries[key].text else None
 
     def number(self, key: str, default: float = 0.0) -> float:
         """Read one number."""
@@ -222,39 +223,39 @@ class Attributes:
 
     def numbers(self, key: str, least: int, most: int) -> list[float] | None:
         """Numbers separated by blanks, or None where the attribute is missing, wrong, or empty, which MuJoCo ignores."""
-        words = self.said[key].text.split() if key in self.said else []
+        words = self.entries[key].text.split() if key in self.entries else []
         if not words:
             return None
         values = [real(word) for word in words]
         bad = next((word for word, value in zip(words, values, strict=True) if value is None), None)
         if bad is not None:
             why = f"{shown(bad)} is not a number" if number(bad) is not None else why_not(bad)
-            self.report(f"{key} is {shown(self.said[key].text)}: {why}", key)
+            self.report(f"{key} is {shown(self.entries[key].text)}: {why}", key)
             return None
         if not least <= len(values) <= most:
             count = f"{least}" if least == most else f"{least} to {most}"
             expected = f"{count} number{'s' if most > 1 else ''}"
-            self.report(f"{key} is {shown(self.said[key].text)}; expected {expected}", key)
+            self.report(f"{key} is {shown(self.entries[key].text)}; expected {expected}", key)
             return None
         return [value for value in values if value is not None]
 
     def whole(self, key: str, default: int = 0) -> int:
         """Read one integer."""
-        if key not in self.said:
+        if key not in self.entries:
             return default
-        value = whole(self.said[key].text.strip())
+        value = whole(self.entries[key].text.strip())
         if value is None:
-            self.report(f"{key} is {shown(self.said[key].text)}; expected a whole number", key)
+            self.report(f"{key} is {shown(self.entries[key].text)}; expected a whole number", key)
         return default if value is None else value
 
     def word(self, key: str, allowed: Sequence[str], default: str) -> str:
         """Read one of the allowed keywords."""
-        if key not in self.said:
+        if key not in self.entries:
             return default
-        if self.said[key].text not in allowed:
-            self.report(f"{key} is {shown(self.said[key].text)}; expected {choices(allowed)}", key)
+        if self.entries[key].text not in allowed:
+            self.report(f"{key} is {shown(self.entries[key].text)}; expected {choices(allowed)}", key)
             return default
-        return self.said[key].text
+        return self.entries[key].text
 
     def flag(self, key: str, default: bool = False) -> bool:
         """True or false."""
@@ -272,7 +273,7 @@ class Attributes:
         """The damping that is proportional to the speed; any other is remarked on."""
         first, *others = self.numbers("damping", 1, 3) or [0.0]
         if any(others):
-            self.remark(f"damping is {[first, *others]!r}; what is not proportional to the speed is left out")
+            self.remark(f"damping is {[first, *others]!r}; parts that are not proportional to the velocity are left out")
         return first
 
 
@@ -323,7 +324,7 @@ def named(element: Element) -> str:
 
 
 #: Contents of one class: attributes by the kind of element.
-Class = dict[str, dict[str, Said]]
+Class = dict[str, dict[str, Entry]]
 
 
 class Defaults:
@@ -364,11 +365,11 @@ class Defaults:
         if not check_tag(element, "<default>", self.log, DEFAULTS) or element.tag in UNUSED_DEFAULTS:
             return
         keys = [key for key in ATTRIBUTES[element.tag] if key not in ("name", "class")]
-        said = Attributes(element, self.log, item, known=keys).said
+        entries = Attributes(element, self.log, item, known=keys).entries
         tables, kind = self.classes[name], kind_of(element.tag)
-        tables[kind] = {**tables.get(kind, {}), **{key: said[key] for key in keys if key in said}}
+        tables[kind] = {**tables.get(kind, {}), **{key: entries[key] for key in keys if key in entries}}
 
-    def of(self, element: Element, surrounding: Sequence[str] = (), kind: str = "") -> dict[str, Said]:
+    def of(self, element: Element, surrounding: Sequence[str] = (), kind: str = "") -> dict[str, Entry]:
         """Return the default attributes of an element; `surrounding` are the enclosing child classes, innermost last."""
         name = element.get("class") or (surrounding[-1] if surrounding else MAIN)
         return self.classes[self.known(element, name, "class")].get(kind or kind_of(element.tag), {})
@@ -440,7 +441,7 @@ def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArr
     values = attributes.numbers(stated[0], ORIENTATIONS[stated[0]], ORIENTATIONS[stated[0]])
     rotation = None if values is None else _turned(stated[0], values, degree, sequence)
     if values is not None and rotation is None:
-        attributes.report(f"{stated[0]} is {values!r}, which says no direction", stated[0])
+        attributes.report(f"{stated[0]} is {values!r}, which has no direction", stated[0])
     return _NO_TURN if rotation is None else np.asarray(rotation, dtype=float)
 
 

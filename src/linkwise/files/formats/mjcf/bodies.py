@@ -86,137 +86,139 @@ class MjcfJoint:
         return float_transform(turn, tuple(self.pos - turn @ self.pos))
 
 
-def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJoint:
+def read_joint(attrs: Attributes, settings: Settings, outer: FloatArray) -> MjcfJoint:
     """A hinge, a slide or a ball; `outer` is T_body_frame of the frames around it."""
-    kind = said.word("type", TYPES, "hinge")
+    kind = attrs.word("type", TYPES, "hinge")
     is_hinge = kind == "hinge"
-    pos, axis = (np.array(said.row(key, usual)) for key, usual in (("pos", ORIGIN), ("axis", (0.0, 0.0, 1.0))))
-    ref = said.number("ref")
+    pos, axis = (np.array(attrs.row(key, usual)) for key, usual in (("pos", ORIGIN), ("axis", (0.0, 0.0, 1.0))))
+    ref = attrs.number("ref")
     if not 1e-14 < math.hypot(*axis) < math.inf:
-        said.report(f"axis is {axis.tolist()!r}; expected a direction", "axis")
+        attrs.report(f"axis is {axis.tolist()!r}; expected a direction", "axis")
         axis = np.array([0.0, 0.0, 1.0])
     point, direction = outer[:3, :3] @ pos + outer[:3, 3], outer[:3, :3] @ (axis / math.hypot(*axis))
     if kind == "ball":
-        _left_of_ball(said, settings)
-        spring, motor = _spring(said, settings), joint_motor(said, settings)
+        _left_of_ball(attrs, settings)
+        spring, motor = _spring(attrs, settings), joint_motor(attrs, settings)
         turned_back = spring and (spring[0], UNTURNED)
-        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": motor}, turned_back)
-    motor = joint_motor(said, settings)
-    fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
+        return MjcfJoint(attrs, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": motor}, turned_back)
+    motor = joint_motor(attrs, settings)
+    fields = {"limits": _limits(attrs, settings, is_hinge), "tau_max": _effort_limit(attrs, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
-    return MjcfJoint(said, kind, point, direction, ref, fields, _spring(said, settings), _springref(said, settings))
+    return MjcfJoint(attrs, kind, point, direction, ref, fields, _spring(attrs, settings), _springref(attrs, settings))
 
 
-def read_free(said: Attributes, settings: Settings, pose: FloatArray, *, bare: bool) -> tuple[Motor | None, list[MjcfJoint]]:
+def read_free(
+    attrs: Attributes, settings: Settings, pose: FloatArray, *, bare: bool
+) -> tuple[Motor | None, list[MjcfJoint]]:
     """Return the motor of a free joint, and the joints that replace it if it has friction or a spring.
 
     These act along the axes of the world, as MuJoCo's velocities do: on three slides, which a ball joint follows. The spring
     rests at the pose of the file; `bare` leaves out all that is no motion.
     """
-    motor, spring = joint_motor(said, settings), _spring(said, settings)
+    motor, spring = joint_motor(attrs, settings), _spring(attrs, settings)
     if bare:
-        if parts := [f"{key} {said.text(key)}" for key in _PASSIVE if any(said.numbers(key, 1, 3) or ())]:
-            said.remark(f"left out, for MuJoCo adds it to all six freedoms: {', '.join(parts)}")
+        if parts := [f"{key} {attrs.text(key)}" for key in _PASSIVE if any(attrs.numbers(key, 1, 3) or ())]:
+            attrs.remark(f"left out, for MuJoCo adds it to all six freedoms: {', '.join(parts)}")
         return None, []
     if not (spring or (motor and any(motor.coulomb))):
         return motor, []
-    said.remark(
+    attrs.remark(
         "its friction or spring is along the axes of the world, so it is read as three prismatic joints and a ball joint;"
         " bare_free_joints=True leaves that out"
     )
-    name, timed = said.text("name"), said.text("springdamper")
+    name, timed = attrs.text("name"), attrs.text("springdamper")
     shared = {} if timed is None else {"springdamper": timed}
     rest = [*pose[:3, 3].tolist(), tuple(rotation_quaternion(pose[:3, :3]).tolist())]
     joints: list[MjcfJoint] = []
     for kind, ending, axis, zero in zip(("slide",) * 3 + ("ball",), ("_x", "_y", "_z", ""), _AXES, rest, strict=True):
         named = {"name": f"{name}{ending}"} if name else {}
-        part = Attributes(Element(said.element.tag, named | shared, said.element.line), said.log)
+        part = Attributes(Element(attrs.element.tag, named | shared, attrs.element.line), attrs.log)
         own = spring and (spring[0], zero)
         joints.append(MjcfJoint(part, kind, np.zeros(3), axis, 0.0, {"motor": motor}, own, parts=joints))
     return motor, joints
 
 
-def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
+def joint_motor(attrs: Attributes, settings: Settings) -> Motor | None:
     """Return armature, damping and friction of a joint, equal for all its velocities; None if all are zero."""
-    rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
-    rotor["inertia"] = said.non_negative("armature")
+    rotor: dict[str, Any] = {"viscous": _passive(attrs, settings), "coulomb": attrs.non_negative("frictionloss")}
+    rotor["inertia"] = attrs.non_negative("armature")
     for key, flags in (("viscous", {"damper", "passive"}), ("coulomb", {"frictionloss", "constraint"})):
         rotor[key] *= not flags & settings.disabled
     return Motor(**rotor) if any(rotor.values()) else None
 
 
-def _left_of_ball(said: Attributes, settings: Settings) -> None:
+def _left_of_ball(attrs: Attributes, settings: Settings) -> None:
     """Yield remarks on the unsupported attributes of a ball joint."""
-    least, most = said.row("range", (0.0, 0.0))
-    bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
-    if bare or _limited(said, settings, "limited", "range", (least, most)):
-        said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
+    least, most = attrs.row("range", (0.0, 0.0))
+    bare = attrs.text("limited") == "true" and "range" not in attrs  # (0, where MuJoCo takes none of hinges and slides)
+    if bare or _limited(attrs, settings, "limited", "range", (least, most)):
+        attrs.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
-def _by_time_constant(said: Attributes) -> bool:
+def _by_time_constant(attrs: Attributes) -> bool:
     """True if a time constant and a damping ratio define spring and damper, overriding stiffness and damping."""
-    return min(said.row("springdamper", (0.0, 0.0))) > 0
+    return min(attrs.row("springdamper", (0.0, 0.0))) > 0
 
 
-def _passive(said: Attributes, settings: Settings) -> float:
+def _passive(attrs: Attributes, settings: Settings) -> float:
     """The viscous friction; damping that is not proportional to the speed is remarked on."""
-    damping = 0.0 if _by_time_constant(said) else said.damping()
+    damping = 0.0 if _by_time_constant(attrs) else attrs.damping()
     if damping < 0:
-        said.report(f"damping is {damping!r}; expected a number >= 0", "damping")
+        attrs.report(f"damping is {damping!r}; expected a number >= 0", "damping")
         damping = 0.0
     return damping
 
 
-def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
+def _spring(attrs: Attributes, settings: Settings) -> tuple[float, float] | None:
     """Stiffness and rest of a linear spring, 0 where a time constant says it; one of another law is remarked on."""
-    if _by_time_constant(said):
-        return 0.0, _springref(said, settings)
-    stiffness = said.numbers("stiffness", 1, 3) or [0.0]
+    if _by_time_constant(attrs):
+        return 0.0, _springref(attrs, settings)
+    stiffness = attrs.numbers("stiffness", 1, 3) or [0.0]
     if not any(stiffness) or {"spring", "passive"} & settings.disabled:
         return None
-    if said.number("springyield"):
-        said.remark(f"springyield = {said.text('springyield')} is left out, for a spring here does not yield")
-    zero = _springref(said, settings)
+    if attrs.number("springyield"):
+        attrs.remark(f"springyield = {attrs.text('springyield')} is left out, for a spring here does not yield")
+    zero = _springref(attrs, settings)
     if stiffness[0] < 0 or any(stiffness[1:]):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
         stretch = f"q - {zero!r}" if zero else "q"
-        said.remark(f"its spring is left out, for it is not linear: it pulls with -({law}), x = {stretch}")
+        attrs.remark(f"its spring is left out, for it is not linear: it pulls with -({law}), x = {stretch}")
         return None
     return stiffness[0], zero
 
 
-def _springref(said: Attributes, settings: Settings) -> float:
+def _springref(attrs: Attributes, settings: Settings) -> float:
     """Rest position of the spring, rad or m."""
-    value = said.number("springref")
-    return degrees(value) if settings.degree and said.word("type", TYPES, "hinge") == "hinge" else value
+    value = attrs.number("springref")
+    return degrees(value) if settings.degree and attrs.word("type", TYPES, "hinge") == "hinge" else value
 
 
-def _limits(said: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:
-    low, high = said.row("range", (0.0, 0.0))
-    if not _limited(said, settings, "limited", "range", (low, high)) or {"limit", "constraint"} & settings.disabled:
+def _limits(attrs: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:
+    low, high = attrs.row("range", (0.0, 0.0))
+    if not _limited(attrs, settings, "limited", "range", (low, high)) or {"limit", "constraint"} & settings.disabled:
         return None
     return (degrees(low), degrees(high)) if is_hinge and settings.degree else (low, high)
 
 
-def _effort_limit(said: Attributes, settings: Settings) -> float | None:
-    low, high = said.row("actuatorfrcrange", (0.0, 0.0))
-    if not _limited(said, settings, "actuatorfrclimited", "actuatorfrcrange", (low, high)):
+def _effort_limit(attrs: Attributes, settings: Settings) -> float | None:
+    low, high = attrs.row("actuatorfrcrange", (0.0, 0.0))
+    if not _limited(attrs, settings, "actuatorfrclimited", "actuatorfrcrange", (low, high)):
         return None
     if low != -high:
-        said.remark(f"actuatorfrcrange is {[low, high]!r}; an effort limit holds both ways here, so it is left out")
+        attrs.remark(f"actuatorfrcrange is {[low, high]!r}; an effort limit holds both ways here, so it is left out")
         return None
     return high
 
 
-def _limited(said: Attributes, settings: Settings, key: str, range_key: str, limits: tuple[float, float]) -> bool:
+def _limited(attrs: Attributes, settings: Settings, key: str, range_key: str, limits: tuple[float, float]) -> bool:
     """True if a range is active, by MuJoCo's rules."""
-    limited = said.word(key, ("false", "true", "auto"), "auto")
+    limited = attrs.word(key, ("false", "true", "auto"), "auto")
     if limited == "auto" and not settings.autolimits and limits != (0.0, 0.0):
-        said.report(f"it has {range_key} but not {key}, and the compiler's autolimits is 'false'", range_key)
+        attrs.report(f"it has {range_key} but not {key}, and the compiler's autolimits is 'false'", range_key)
         return False
     if limited == "true" and not limits[0] < limits[1]:
-        stated = shown(said.text(range_key)) if range_key in said else "not given"
-        said.report(f"{range_key} is {stated}; expected the least value, then the greatest, for {key} is 'true'", range_key)
+        stated = shown(attrs.text(range_key)) if range_key in attrs else "not given"
+        attrs.report(f"{range_key} is {stated}; expected the least value, then the greatest, for {key} is 'true'", range_key)
         return False
     return limited == "true" or (limited == "auto" and limits[0] < limits[1])
 
@@ -331,8 +333,8 @@ class BodyTree:
 
     def _frame(self, element: Element, level: _Level) -> _Level:
         """Open a frame; the contents of an attachment have the settings of their own file."""
-        said = Attributes(element, self.log)
-        inner = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
+        attrs = Attributes(element, self.log)
+        inner = level.outer @ pose(attrs, self.settings.degree, self.settings.sequence)
         settings = self.settings
         if isinstance(element, Attached):
             outer_flags, total = settings.disabled, settings.total_mass
@@ -371,17 +373,17 @@ class BodyTree:
     def _body(self, element: Element, level: _Level) -> _Level:
         """Open a body; its inertia is computed after all its contents have been read."""
         classes = self._classes(element, level.classes)
-        said = Attributes(element, self.log)
-        frame = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
-        body = BodyElement(said, level.owner, frame)
+        attrs = Attributes(element, self.log)
+        frame = level.outer @ pose(attrs, self.settings.degree, self.settings.sequence)
+        body = BodyElement(attrs, level.owner, frame)
         self.elements.append(body)
-        if said.flag("mocap"):
+        if attrs.flag("mocap"):
             self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
 
         def end() -> None:
             if (free := body.free_joint) is not None and not body.joints:
                 body.free_motor, body.joints = read_free(free, self.settings, body.frame, bare=self.bare)
-            body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
+            body.inertia = body_inertia(body.inertial, body.geoms, self.settings, attrs, moves=self._moves(body))
 
         return _Level(iter(element.children), len(self.elements) - 1, np.eye(4), classes, end)
 
@@ -391,51 +393,51 @@ class BodyTree:
             body = self.elements[body.parent]
         return body.moves
 
-    def _site(self, said: Attributes, owner: int, outer: FloatArray) -> None:
-        frame = pose(said, self.settings.degree, self.settings.sequence)
-        if "fromto" in said and (frame_and_half := between_ends(said)):
+    def _site(self, attrs: Attributes, owner: int, outer: FloatArray) -> None:
+        frame = pose(attrs, self.settings.degree, self.settings.sequence)
+        if "fromto" in attrs and (frame_and_half := between_ends(attrs)):
             frame = frame_and_half[0]
-        self.sites.append(Site(owner, outer @ frame, said))
+        self.sites.append(Site(owner, outer @ frame, attrs))
 
     def _mechanics(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...], *, framed: bool) -> None:
         """A joint or an inertial element."""
         if owner == WORLD:
-            self.log.report(element, f"<{element.tag}> stands in the world, which does not move; expected it in a <body>")
+            self.log.report(element, f"<{element.tag}> is in the world, which does not move; expected it in a <body>")
             return
         body = self.elements[owner]
         if element.tag == "inertial":
-            said = Attributes(element, self.log, f"{body.attributes.item}: <inertial>")
+            attrs = Attributes(element, self.log, f"{body.attributes.item}: <inertial>")
             if body.inertial is not None or framed:
-                why = "it stands in a <frame>, which MuJoCo overlooks" if framed else "there is another one"
-                said.report(f"{why}; expected one, directly in the body")
-            body.inertial = said
+                why = "it is in a <frame>, which MuJoCo ignores" if framed else "there is another one"
+                attrs.report(f"{why}; expected one, directly in the body")
+            body.inertial = attrs
             return
         if element.tag == "freejoint":
-            said, kind = Attributes(element, self.log), "free"
+            attrs, kind = Attributes(element, self.log), "free"
         else:
-            said = self._said(element, classes)
-            kind = said.word("type", TYPES, "hinge")
+            attrs = self._said(element, classes)
+            kind = attrs.word("type", TYPES, "hinge")
         if kind == "free":
-            self._free(said, body)
+            self._free(attrs, body)
         else:
-            body.joints.append(read_joint(said, self.settings, outer))
+            body.joints.append(read_joint(attrs, self.settings, outer))
         if body.free_joint is not None and body.joints:
-            said.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
+            attrs.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
 
-    def _free(self, said: Attributes, body: BodyElement) -> None:
+    def _free(self, attrs: Attributes, body: BodyElement) -> None:
         """Read a free joint; report invalid attributes."""
         if body.parent != WORLD or body.free_joint is not None:
             why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
-            said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
-        body.free_joint = said
+            attrs.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
+        body.free_joint = attrs
 
 
 def repeated(log: Report, items: list[Attributes], noun: str) -> None:
     """Report names that occur twice."""
     first: dict[str, Element] = {}
-    for said in items:
-        name = said.text("name")
+    for attrs in items:
+        name = attrs.text("name")
         if name is not None and name in first:
-            log.report(said.element, f"{noun} {shown(name)} occurs twice, first in {first[name].place}")
+            log.report(attrs.element, f"{noun} {shown(name)} occurs twice, first in {first[name].place}")
         elif name is not None:
-            first[name] = said.element
+            first[name] = attrs.element

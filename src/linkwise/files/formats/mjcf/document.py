@@ -70,10 +70,10 @@ class Includer:
     def model_name(self, element: Element, name: str) -> str:
         """Return the name of the model of a file, or the file name if it has none."""
         try:
-            said = read_xml(read_text(self.path(element, name), LARGEST_DESCRIPTION)).get("model")
+            title = read_xml(read_text(self.path(element, name), LARGEST_DESCRIPTION)).get("model")
         except (FileError, XmlError):
-            said = None
-        return said or Path(name).stem
+            title = None
+        return title or Path(name).stem
 
     def _read(self, path: Path) -> Element:
         """The root element of a file that is not included already."""
@@ -130,9 +130,9 @@ def keep_body(log: Report, root: Element, name: str) -> None:
     """Take all other bodies of the world out of a file, and the tendons, equalities and actuators that name their parts."""
     worlds = root.all("worldbody")
     bodies = [body for world in worlds for body in _bodies(world)]
-    names = [said for body in bodies if (said := body.get("name"))]
+    names = [text for body in bodies if (text := body.get("name"))]
     if name not in names:
-        log.report(root, f"root {shown(name)} is no body in the world; expected {offered(names)}")
+        log.report(root, f"root {shown(name)} is not a body in the world; expected {offered(names)}")
         return
     removed: list[Element] = []
     for world in worlds:
@@ -144,7 +144,7 @@ def keep_body(log: Report, root: Element, name: str) -> None:
     lost = {kind_and_name(part) for element in removed for part in element.walk()}
     labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
     more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
-    log.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
+    log.remark(removed[0], f"left out, as they are not connected to {shown(name)}: {', '.join(labels)}{more}")
     for section in (section for tag in ("tendon", "equality", "actuator") for section in root.all(tag)):
         cut = [x for x in section.children if any((kind, name) in lost for part in x.walk() for kind, _, name in ends(part))]
         lost |= set(map(kind_and_name, cut))
@@ -156,8 +156,8 @@ def keep_body(log: Report, root: Element, name: str) -> None:
 def ends(element: Element) -> Iterator[tuple[str, str, str]]:
     """Return the items that an element of a tendon, an equality or an actuator refers to: kind, attribute and name."""
     for key, kind in ENDS.items():
-        if said := element.get(key):
-            yield kind, key, said
+        if name := element.get(key):
+            yield kind, key, name
 
 
 def kind_and_name(element: Element) -> tuple[str, str | None]:
@@ -168,8 +168,8 @@ def kind_and_name(element: Element) -> tuple[str, str | None]:
 
 def set_name(element: Element, key: str, suffix: str = "", prefix: str = "") -> None:
     """Add a prefix and a suffix to a name, if there is one."""
-    if said := element.get(key):
-        element.attributes[key] = prefix + said + suffix
+    if name := element.get(key):
+        element.attributes[key] = prefix + name + suffix
 
 
 def _bodies(element: Element) -> Iterator[Element]:
@@ -232,33 +232,33 @@ def settings_of(root: Element, log: Report) -> Settings:
 
 
 def _compiler(element: Element, log: Report, before: Settings) -> Settings:
-    said = Attributes(element, log)
-    if said.word("coordinate", ("local", "global"), "local") == "global":
-        said.report("coordinate is 'global', which MuJoCo gave up in version 2.3.4; expected 'local'", "coordinate")
-    sequence = said.text("eulerseq") or before.sequence
+    attrs = Attributes(element, log)
+    if attrs.word("coordinate", ("local", "global"), "local") == "global":
+        attrs.report("coordinate is 'global', which MuJoCo gave up in version 2.3.4; expected 'local'", "coordinate")
+    sequence = attrs.text("eulerseq") or before.sequence
     if not _SEQUENCE.fullmatch(sequence):
-        said.report(f"eulerseq is {shown(sequence)}; expected three letters of 'xyzXYZ'", "eulerseq")
+        attrs.report(f"eulerseq is {shown(sequence)}; expected three letters of 'xyzXYZ'", "eulerseq")
         sequence = before.sequence
-    groups = [int(value) for value in said.row("inertiagrouprange", before.groups)]
+    groups = [int(value) for value in attrs.row("inertiagrouprange", before.groups)]
     return replace(
         before,
-        degree=said.word("angle", ("radian", "degree"), "degree" if before.degree else "radian") == "degree",
+        degree=attrs.word("angle", ("radian", "degree"), "degree" if before.degree else "radian") == "degree",
         sequence=sequence,
-        autolimits=said.flag("autolimits", before.autolimits),
-        from_geoms=said.word("inertiafromgeom", ("false", "true", "auto"), before.from_geoms),
+        autolimits=attrs.flag("autolimits", before.autolimits),
+        from_geoms=attrs.word("inertiafromgeom", ("false", "true", "auto"), before.from_geoms),
         groups=(groups[0], groups[1]),
-        least_mass=said.number("boundmass", before.least_mass),
-        least_inertia=said.number("boundinertia", before.least_inertia),
-        balance=said.flag("balanceinertia", before.balance),
-        total_mass=said.number("settotalmass", before.total_mass),
-        align_free=said.flag("alignfree", before.align_free),
-        strip_path=said.flag("strippath", before.strip_path),
-        mesh_folder=said.text("meshdir") or said.text("assetdir") or before.mesh_folder,
+        least_mass=attrs.number("boundmass", before.least_mass),
+        least_inertia=attrs.number("boundinertia", before.least_inertia),
+        balance=attrs.flag("balanceinertia", before.balance),
+        total_mass=attrs.number("settotalmass", before.total_mass),
+        align_free=attrs.flag("alignfree", before.align_free),
+        strip_path=attrs.flag("strippath", before.strip_path),
+        mesh_folder=attrs.text("meshdir") or attrs.text("assetdir") or before.mesh_folder,
     )
 
 
 def _option(element: Element, log: Report, before: Settings) -> Settings:
-    said = Attributes(element, log)
+    attrs = Attributes(element, log)
     disabled = set(before.disabled)
     for flags in element.all("flag"):
         switch = Attributes(flags, log)
@@ -266,8 +266,8 @@ def _option(element: Element, log: Report, before: Settings) -> Settings:
             if key in switch:
                 (disabled.discard if switch.word(key, ("enable", "disable"), "enable") == "enable" else disabled.add)(key)
     for key, force in FORCES.items():
-        if any(said.numbers(key, 1, 3) or ()):
+        if any(attrs.numbers(key, 1, 3) or ()):
             log.leave(element, f"the attribute {key!r} of <option>", f"{force} is a force that Linkwise does not have")
-    gravity = tuple(said.row("gravity", before.gravity))
-    place = element.line if "gravity" in said else before.gravity_line
+    gravity = tuple(attrs.row("gravity", before.gravity))
+    place = element.line if "gravity" in attrs else before.gravity_line
     return replace(before, gravity=gravity, gravity_line=place, disabled=frozenset(disabled))

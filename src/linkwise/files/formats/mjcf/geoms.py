@@ -96,10 +96,10 @@ class Geom:
 
     def body(self) -> tuple[FloatArray, float, FloatArray] | None:
         """Centre (m), mass (kg) and tensor (3, 3) about the centre in the body's axes; None where it has no mass."""
-        said, mass, density = self.attributes, self._mass, self._density
+        attrs, mass, density = self.attributes, self._mass, self._density
         for key, value in (("mass", mass), ("density", density)):
             if value is not None and value < 0:
-                said.report(f"{key} is {value!r}; expected a number >= 0", key)
+                attrs.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
         solid = None if self.massless or self.kind == "plane" or not self._is_certain() else self._solid()
         if solid is None or not LIGHTEST < solid.mass < np.inf:
@@ -121,13 +121,13 @@ class Geom:
 
     def _is_certain(self) -> bool:
         """True if the mass is known; otherwise the missing data are reported."""
-        said = self.attributes
+        attrs = self.attributes
         if why := self.unknown:
-            said.report(f"{why}; give its body an <inertial>, or this geom mass = '0'")
-        elif said.contested and self.kind != "sphere":
-            said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
-        elif self.kind in MESHES and "shellinertia" in said:
-            said.report("shellinertia of a mesh; expected inertia = 'shell' in the <mesh>", "shellinertia")
+            attrs.report(f"{why}; give its body an <inertial>, or this geom mass = '0'")
+        elif attrs.contested and self.kind != "sphere":
+            attrs.report(f"{CONTESTED.format(attrs.contested)}; its mass needs one of them, expected one", "quat")
+        elif self.kind in MESHES and "shellinertia" in attrs:
+            attrs.report("shellinertia of a mesh; expected inertia = 'shell' in the <mesh>", "shellinertia")
         else:
             return True
         return False
@@ -136,17 +136,17 @@ class Geom:
         """Its visual shape, where its own numbers determine it."""
         if self.kind not in SOLIDS or self.from_file or not self.size:
             return None
-        said = self.attributes
-        touching = said.whole("contype", 1) or said.whole("conaffinity", 1)
+        attrs = self.attributes
+        touching = attrs.whole("contype", 1) or attrs.whole("conaffinity", 1)
         size = tuple(value / part for value, part in zip(self.size, PARTS.get(self.kind, WHOLE), strict=False))
-        texts = {"name": said.text("name"), "material": said.text("material")}
+        texts = {"name": attrs.text("name"), "material": attrs.text("material")}
         try:
             return Shape(
                 link, self.kind, size, role="collision" if touching else "visual", origin=self.frame,
-                colour=said.numbers("rgba", 4, 4), **texts,
+                colour=attrs.numbers("rgba", 4, 4), **texts,
             )  # fmt: skip
         except ModelError as error:
-            said.report(str(error))
+            attrs.report(str(error))
             return None
 
 
@@ -157,53 +157,53 @@ def _solid(make: Callable[[tuple[float, ...]], Solid], size: tuple[float, ...]) 
         return None
 
 
-def read_geom(said: Attributes, settings: Settings, outer: FloatArray, meshes: Meshes) -> Geom:
+def read_geom(attrs: Attributes, settings: Settings, outer: FloatArray, meshes: Meshes) -> Geom:
     """A geom of a body; `outer` is T_body_frame of the frames around it."""
-    kind = said.word("type", KINDS, "sphere")
-    if said.numbers("fromto", 6, 6):
-        frame, half = _from_to(said, kind)
+    kind = attrs.word("type", KINDS, "sphere")
+    if attrs.numbers("fromto", 6, 6):
+        frame, half = _from_to(attrs, kind)
     else:
-        frame, half = pose(said, settings.degree, settings.sequence), None
-        if said.contested:
-            subject = f"{said.contested!r} of a default class beside an own quat"
-            said.log.leave(said.element, subject, "MuJoCo takes the quat from version 4 on; it only turns the picture")
-    return Geom(said, kind, outer @ frame, _size(said, kind, half), meshes)
+        frame, half = pose(attrs, settings.degree, settings.sequence), None
+        if attrs.contested:
+            subject = f"{attrs.contested!r} of a default class beside an own quat"
+            attrs.log.leave(attrs.element, subject, "MuJoCo takes the quat from version 4 on; it only turns the picture")
+    return Geom(attrs, kind, outer @ frame, _size(attrs, kind, half), meshes)
 
 
-def _from_to(said: Attributes, kind: str) -> tuple[FloatArray, float | None]:
+def _from_to(attrs: Attributes, kind: str) -> tuple[FloatArray, float | None]:
     """Frame and half length of a geom that reaches from one point to another."""
-    frame_and_half = between_ends(said)
+    frame_and_half = between_ends(attrs)
     if kind not in LONG:
-        said.report(f"fromto is given for type {kind!r}; only a capsule, cylinder, ellipsoid or box has one", "fromto")
+        attrs.report(f"fromto is given for type {kind!r}; only a capsule, cylinder, ellipsoid or box has one", "fromto")
         return np.eye(4), None
-    if any(said.row("pos", ORIGIN)):
-        said.report("it has both pos and fromto; expected one of them", "fromto")
+    if any(attrs.row("pos", ORIGIN)):
+        attrs.report("it has both pos and fromto; expected one of them", "fromto")
     return frame_and_half or (np.eye(4), None)
 
 
-def between_ends(said: Attributes) -> tuple[FloatArray, float] | None:
+def between_ends(attrs: Attributes) -> tuple[FloatArray, float] | None:
     """Return the frame between the end points of ``fromto`` and half their distance; None after a report."""
-    ends = said.numbers("fromto", 6, 6)
+    ends = attrs.numbers("fromto", 6, 6)
     frame_and_half = between(ends) if ends else None
     if ends and frame_and_half is None:
-        said.report(f"fromto is {ends!r}; expected two points apart from each other", "fromto")
+        attrs.report(f"fromto is {ends!r}; expected two points apart from each other", "fromto")
     return frame_and_half
 
 
-def _size(said: Attributes, kind: str, half: float | None) -> tuple[float, ...]:
+def _size(attrs: Attributes, kind: str, half: float | None) -> tuple[float, ...]:
     """Its sizes, all positive, or () after a report."""
-    if kind not in SOLIDS or said.text("mesh") is not None:
+    if kind not in SOLIDS or attrs.text("mesh") is not None:
         return ()
     count = SOLIDS[kind][0]
-    sizes = said.numbers("size", 1, 3) if "size" in said else []
+    sizes = attrs.numbers("size", 1, 3) if "size" in attrs else []
     if sizes is None:
         return ()
     if half is not None:
         sizes = [*sizes[:1], half] if count == 2 else [*sizes[:1], *sizes[:1], half]
     if len(sizes) < count or any(value <= 0 for value in sizes[:count]):
         word = f"{count} positive numbers" if count > 1 else "a positive number"
-        stated = shown(said.text("size")) if "size" in said else "missing"
-        said.report(f"size is {stated}; expected {word} for a {kind}", "size")
+        stated = shown(attrs.text("size")) if "size" in attrs else "missing"
+        attrs.report(f"size is {stated}; expected {word} for a {kind}", "size")
         return ()
     return tuple(sizes[:count])
 
@@ -219,13 +219,13 @@ class BodyInertia:
 
 
 def body_inertia(
-    said: Attributes | None, geoms: Sequence[Geom], settings: Settings, item: Attributes, *, moves: bool = True
+    attrs: Attributes | None, geoms: Sequence[Geom], settings: Settings, item: Attributes, *, moves: bool = True
 ) -> BodyInertia:
     """The inertia of a body.
 
     Parameters
     ----------
-    said : Attributes, optional
+    attrs : Attributes, optional
         Its ``<inertial>``.
     geoms : sequence of Geom
         Its geoms.
@@ -236,8 +236,8 @@ def body_inertia(
     moves : bool
         Whether a joint moves it. Of one that stands a mass that is not known is left out: no joint feels it.
     """
-    body = BodyInertia() if said is None else _inertial(said, settings)
-    if settings.from_geoms == "true" or (said is None and settings.from_geoms == "auto"):
+    body = BodyInertia() if attrs is None else _inertial(attrs, settings)
+    if settings.from_geoms == "true" or (attrs is None and settings.from_geoms == "auto"):
         least, most = settings.groups
         counted = [geom for geom in geoms if least <= geom.attributes.whole("group") <= most]
         weighed = [geom for geom in counted if geom.kind != "plane" and not geom.massless]
@@ -245,22 +245,22 @@ def body_inertia(
             return BodyInertia(left_out=True)
         parts = [part for geom in counted if (part := geom.body()) is not None]
         body = BodyInertia(*summed(parts)) if parts else body
-    if said is None and body.mass == 0 < settings.least_mass:  # (MuJoCo takes the place of the body for that in the body)
+    if attrs is None and body.mass == 0 < settings.least_mass:  # (MuJoCo takes the place of the body for that in the body)
         body.com = np.array(item.row("pos", ORIGIN))
     return _corrected(body, settings, item)
 
 
-def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
+def _inertial(attrs: Attributes, settings: Settings) -> BodyInertia:
     """Read an ``<inertial>``: its frame has the principal axes, unless the full tensor is specified."""
-    frame = pose(said, settings.degree, settings.sequence)
+    frame = pose(attrs, settings.degree, settings.sequence)
     for key in ("pos", "mass"):
-        if key not in said:
-            said.report(f"it has no {key}")
-    mass = said.non_negative("mass")
-    full = said.numbers("fullinertia", 6, 6)
-    diagonal = said.row("diaginertia", ORIGIN)
-    if full is not None and (any(diagonal) or any(key in said for key in ORIENTATIONS)):
-        said.report("it has fullinertia and also diaginertia or an orientation; expected one of the two", "fullinertia")
+        if key not in attrs:
+            attrs.report(f"it has no {key}")
+    mass = attrs.non_negative("mass")
+    full = attrs.numbers("fullinertia", 6, 6)
+    diagonal = attrs.row("diaginertia", ORIGIN)
+    if full is not None and (any(diagonal) or any(key in attrs for key in ORIENTATIONS)):
+        attrs.report("it has fullinertia and also diaginertia or an orientation; expected one of the two", "fullinertia")
     moments = [*diagonal, 0.0, 0.0, 0.0] if full is None else [*full[:4], full[5], full[4]]
     body = body_fields(mass, frame, moments)
     return BodyInertia(mass, body["com"], np.array(body["inertia"]))

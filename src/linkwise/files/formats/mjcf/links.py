@@ -88,8 +88,8 @@ class Links:
         if body.moves or body.parent in self.moving:
             self.moving.add(k)
             borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
-            joints = [said for said in (body.free_joint, *(joint.attributes for joint in body.joints)) if said is not None]
-            bearing = [said.item for said in joints if said.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
+            joints = [attrs for attrs in (body.free_joint, *(joint.attributes for joint in body.joints)) if attrs is not None]
+            bearing = [attrs.item for attrs in joints if attrs.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
             self.bearing[k] = bearing
             if borne.any() and bearing:
                 body.attributes.remark(f"gravcomp is left out, for by actuatorgravcomp of {bearing[-1]} it is an actuator's")
@@ -130,15 +130,15 @@ class Links:
         mimic = self.follows.get(name) if name else None
         return {"joint": kind, **frames, "offset": 0.0 - joint.ref, "mimic": mimic, **joint.fields}
 
-    def _drive(self, said: Attributes, motor: Motor | None, joint: str, columns: Mapping[str, Columns]) -> None:
+    def _drive(self, attrs: Attributes, motor: Motor | None, joint: str, columns: Mapping[str, Columns]) -> None:
         """The same motor for each velocity of a joint with a quaternion."""
         if motor is not None:
-            self.motors += [(said, motor.replace(joint=f"{joint}{ending}")) for ending, _ in columns["qd"]]
+            self.motors += [(attrs, motor.replace(joint=f"{joint}{ending}")) for ending, _ in columns["qd"]]
 
     def _link(self, body: BodyElement, joint: MjcfJoint | None, values: dict[str, Any]) -> None:
         """Append one link; a bare link replaces one that could not be built."""
         at, name = len(self.model_links), values["name"]
-        said = body.attributes if joint is None else joint.attributes
+        attrs = body.attributes if joint is None else joint.attributes
         inertial = body.inertial or body.attributes
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
@@ -151,13 +151,13 @@ class Links:
                     BallSpring(called, stiffness, rest_length) if is_ball else Spring(called, stiffness, rest_length)
                 )
             if joint.kind == "ball":
-                self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
-            self.items[f"joint {values['joint_name'] or name!r}"] = said
+                self._drive(attrs, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
+            self.items[f"joint {values['joint_name'] or name!r}"] = attrs
         link, wrong = attempt(body.attributes.item, lambda: Link(**values))
         if link is None and not self.physical:  # only marks impossible inertias
             link, wrong = attempt(body.attributes.item, lambda: Link(**values, physical=False))
         for problem in wrong:
-            (inertial if problem.field in BODY_FIELDS else said).tell(problem)
+            (inertial if problem.field in BODY_FIELDS else attrs).tell(problem)
         self.items[f"link {name!r}"] = body.attributes
         self.lines["link", at] = body.attributes.element.line
         self.lines.update({("link", at, field): inertial.element.line for field in BODY_FIELDS})
@@ -271,17 +271,17 @@ class Equalities:
             kind = f"equality {element.tag}"
             # a class has common solver parameters and a common active flag for all equalities
             defaults, known = self.defaults.of(element, kind="equality"), ATTRIBUTES.get(kind, tuple(element.attributes))
-            said = Attributes(element, self.log, f"equality {named(element)}", known=known, defaults=defaults)
-            if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
-                self.log.remark(element, f"{said.item} is not active, and left out")
+            attrs = Attributes(element, self.log, f"equality {named(element)}", known=known, defaults=defaults)
+            if not attrs.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
+                self.log.remark(element, f"{attrs.item} is not active, and left out")
             elif element.tag in OTHERS:
-                said.drop("only joints, tendons, points and frames can be tied here")
+                attrs.drop("only joints, tendons, points and frames can be constrained here")
             elif element.tag == "joint":
-                self._joint(said)
+                self._joint(attrs)
             elif element.tag == "tendon":
-                self._tendon(said)
+                self._tendon(attrs)
             else:
-                self._loop(said, element.tag)
+                self._loop(attrs, element.tag)
 
     def settle(self) -> None:
         """Fix the joints that follow a fixed joint."""
@@ -297,25 +297,25 @@ class Equalities:
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────
 
-    def _joint(self, said: Attributes) -> None:
+    def _joint(self, attrs: Attributes) -> None:
         """q1 - ref1 = a0 + a1 (q2 - ref2): MuJoCo counts from the pose that the file describes."""
-        first = said.lookup("joint1", self.joints, "hinges and slides")
-        second = said.lookup("joint2", self.joints, "hinges and slides", needed=False)
-        if first is None or (second is None and "joint2" in said):
+        first = attrs.lookup("joint1", self.joints, "hinges and slides")
+        second = attrs.lookup("joint2", self.joints, "hinges and slides", needed=False)
+        if first is None or (second is None and "joint2" in attrs):
             return
         if second is first:
-            said.report(f"joint {shown(first.name)} follows itself", "joint2")
+            attrs.report(f"joint {shown(first.name)} follows itself", "joint2")
             return
-        if line := self._line(said, second is not None):
-            self._bind(said, first, second, line[1], line[0], "joint1")
+        if line := self._line(attrs, second is not None):
+            self._bind(attrs, first, second, line[1], line[0], "joint1")
 
-    def _tendon(self, said: Attributes) -> None:
+    def _tendon(self, attrs: Attributes) -> None:
         """The same of the lengths of fixed tendons, sums of joint coordinates, where that leaves one joint or two."""
         keys = ("tendon1", "tendon2")
-        lengths = [said.lookup(key, self.tendons, "fixed tendons", needed=key == keys[0]) for key in keys]
-        if lengths[0] is None or (lengths[1] is None and "tendon2" in said):
+        lengths = [attrs.lookup(key, self.tendons, "fixed tendons", needed=key == keys[0]) for key in keys]
+        if lengths[0] is None or (lengths[1] is None and "tendon2" in attrs):
             return
-        line = self._line(said, lengths[1] is not None)
+        line = self._line(attrs, lengths[1] is not None)
         if line is None:
             return
         shift, slope = line
@@ -328,11 +328,11 @@ class Equalities:
         tied = sorted((name for name, factor in factors.items() if factor), key=lambda name: name in self._bound)
         if not 1 <= len(tied) <= 2:
             count = f"{len(tied)} joints" if tied else "no joint"
-            said.drop(f"it ties {count}; only one or two can be tied here")
+            attrs.drop(f"it ties {count}; only one or two can be tied here")
             return
         first, second = self.joints[tied[0]], self.joints[tied[1]] if tied[1:] else None
         ratio = -factors[tied[1]] / factors[tied[0]] if second else 1.0
-        self._bind(said, first, second, ratio, shift / factors[tied[0]], "tendon1")
+        self._bind(attrs, first, second, ratio, shift / factors[tied[0]], "tendon1")
 
     def wrapped(self, tendon: Attributes) -> Iterator[tuple[str | None, float]]:
         """Yield the joint of each coefficient of a fixed tendon, by name; the name is None after a report."""
@@ -341,77 +341,77 @@ class Equalities:
             joint = wrap.lookup("joint", self.joints, "hinges and slides")
             yield None if joint is None else joint.name, wrap.number("coef")
 
-    def _line(self, said: Attributes, follows: bool) -> tuple[float, float] | None:
+    def _line(self, attrs: Attributes, follows: bool) -> tuple[float, float] | None:
         """Return the coefficients a0 and a1 of a joint coupling; None for a polynomial of higher degree."""
-        coefficients = said.numbers("polycoef", 1, 5) or []
+        coefficients = attrs.numbers("polycoef", 1, 5) or []
         poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
         if follows and any(poly[2:]):
-            said.drop(f"polycoef is {poly!r}, a polynomial of higher degree; only a0 + a1 x can be followed here")
+            attrs.drop(f"polycoef is {poly!r}, a polynomial of higher degree; only a0 + a1 x can be followed here")
             return None
         return poly[0], poly[1]
 
     def _bind(
-        self, said: Attributes, first: MjcfJoint, second: MjcfJoint | None, ratio: float, shift: float, key: str
+        self, attrs: Attributes, first: MjcfJoint, second: MjcfJoint | None, ratio: float, shift: float, key: str
     ) -> None:
         """q1 - ref1 = shift + ratio (q2 - ref2), or without a second joint the shift alone."""
         name = str(first.name)
         if name in self._bound:
-            said.report(f"joint {shown(name)} is bound already, in {self._bound[name].place}", key)
+            attrs.report(f"joint {shown(name)} is bound already, in {self._bound[name].place}", key)
             return
-        self._bound[name] = said.element
+        self._bound[name] = attrs.element
         if second is None:
             self.stays[name] = first.ref + shift
-        elif mimic := said.build(lambda: Mimic(str(second.name), ratio, first.ref + shift - ratio * second.ref)):
+        elif mimic := attrs.build(lambda: Mimic(str(second.name), ratio, first.ref + shift - ratio * second.ref)):
             self.follows[name] = mimic
 
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _loop(self, said: Attributes, tag: str) -> None:
-        by_sites, by_bodies = (any(f"{noun}{k}" in said for k in (1, 2)) for noun in ("site", "body"))
+    def _loop(self, attrs: Attributes, tag: str) -> None:
+        by_sites, by_bodies = (any(f"{noun}{k}" in attrs for k in (1, 2)) for noun in ("site", "body"))
         if by_sites == by_bodies:
             both = "both bodies and sites" if by_sites else "neither bodies nor sites"
-            said.report(f"it names {both}; expected body1 (and body2), or site1 and site2")
+            attrs.report(f"it names {both}; expected body1 (and body2), or site1 and site2")
             return
-        ends = self._of_sites(said) if by_sites else self._of_bodies(said, tag)
+        ends = self._of_sites(attrs) if by_sites else self._of_bodies(attrs, tag)
         if ends is None:
             return
-        self.floats = self.floats and not any(self.stands(body) for body, _ in ends)
-        kind = "point" if tag == "connect" or said.number("torquescale", 1.0) == 0 else "full"
+        self.floats = self.floats and not any(self.is_grounded(body) for body, _ in ends)
+        kind = "point" if tag == "connect" or attrs.number("torquescale", 1.0) == 0 else "full"
         first, second = ("base" if body == WORLD else self.links[body] for body, _ in ends)
         frames = ends[0][1], ends[1][1]
-        if loop := said.build(lambda: Loop(kind, first, second, *frames, said.text("name"))):
-            self.loops.append((said, loop))
+        if loop := attrs.build(lambda: Loop(kind, first, second, *frames, attrs.text("name"))):
+            self.loops.append((attrs, loop))
 
     def untie(self, tendons: Iterable[Attributes]) -> None:
         """Let no base float that a spatial tendon with a spring or damper ties to the ground."""
         for part in (part for tendon in tendons if tendon.element.tag == "spatial" for part in tendon.element.children):
             site = self.sites.get(part.get("site") or "")
-            self.floats = self.floats and (site is None or not self.stands(site.body))
+            self.floats = self.floats and (site is None or not self.is_grounded(site.body))
 
-    def stands(self, body: int) -> bool:
+    def is_grounded(self, body: int) -> bool:
         """True if a body belongs to the world, beside the floating one."""
         while body != WORLD and self.bodies[body].parent != WORLD:
             body = self.bodies[body].parent
         return body == WORLD or self.bodies[body].free_joint is None
 
-    def _of_sites(self, said: Attributes) -> list[End] | None:
+    def _of_sites(self, attrs: Attributes) -> list[End] | None:
         sites: list[Site] = []
         for key in ("site1", "site2"):
-            site = said.lookup(key, self.sites, "sites")
+            site = attrs.lookup(key, self.sites, "sites")
             if site is not None:
                 sites.append(site)
-                name = str(said.text(key))
+                name = str(attrs.text(key))
                 self.used.add(name)
-                if (contested := site.attributes.contested) and said.element.tag == "weld":
-                    said.report(f"{key} is {shown(name)}: {CONTESTED.format(contested)}; expected one", key)
+                if (contested := site.attributes.contested) and attrs.element.tag == "weld":
+                    attrs.report(f"{key} is {shown(name)}: {CONTESTED.format(contested)}; expected one", key)
         return [(site.body, site.frame) for site in sites] if len(sites) == 2 else None
 
-    def _of_bodies(self, said: Attributes, tag: str) -> list[End] | None:
+    def _of_bodies(self, attrs: Attributes, tag: str) -> list[End] | None:
         """Return the attachment points of the constraint, in the reference pose or by relpose."""
-        first, second = (said.lookup(key, self.places, "bodies", usual) for key, usual in BODY_DEFAULTS.items())
-        anchor = said.row("anchor", ORIGIN)
-        if tag == "connect" and "anchor" not in said:
-            said.report("it has no anchor; expected its point in the frame of body1")
+        first, second = (attrs.lookup(key, self.places, "bodies", usual) for key, usual in BODY_DEFAULTS.items())
+        anchor = attrs.row("anchor", ORIGIN)
+        if tag == "connect" and "anchor" not in attrs:
+            attrs.report("it has no anchor; expected its point in the frame of body1")
             return None
         if first is None or second is None:
             return None
@@ -420,12 +420,12 @@ class Equalities:
         if tag == "connect":
             there = np.asarray(inverse(to_second), dtype=float) @ point
             return [(first, point), (second, float_transform(None, there[:3, 3]))]
-        relative = said.row("relpose", (0.0,) * 7)
+        relative = attrs.row("relpose", (0.0,) * 7)
         size = float(np.linalg.norm(relative[3:]))
         if not any(relative[3:]):
             return [(first, to_second @ point), (second, point)]
         if not LEAST < size < np.inf:
-            said.report(f"relpose is {relative!r}; expected a position and a quaternion", "relpose")
+            attrs.report(f"relpose is {relative!r}; expected a position and a quaternion", "relpose")
             return None
         turn = quaternion_rotation(np.array(relative[3:]) / size)
         return [(first, float_transform(turn, relative[:3])), (second, point)]

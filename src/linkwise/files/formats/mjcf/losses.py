@@ -304,7 +304,7 @@ def _never(plan: BodyPlan) -> Iterator[str]:
         yield "link 'world': its name, which means the world"
     words = {str(name) for link in mechanism.links for name in (link.name, link.joint_name)}
     words |= {str(name) for name in (*names[0], *names[1], mechanism.name)}
-    yield from (f"the name {name!r} (XML cannot say it)" for name in sorted(words) if NOT_XML.search(name))
+    yield from (f"the name {name!r} (XML cannot represent it)" for name in sorted(words) if NOT_XML.search(name))
 
 
 def _link_losses(plan: BodyPlan, k: int, link: Link) -> Iterator[str]:

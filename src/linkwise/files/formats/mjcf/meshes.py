@@ -48,9 +48,9 @@ class Meshes:
         meshes = [(asset, element) for asset in root.all("asset") for element in asset.all("mesh")]
         for asset, element in meshes:
             known = (*ATTRIBUTES["mesh"], "plugin") if "plugin" in element.attributes else None
-            said = Attributes(element, log, known=known, defaults=defaults.of(element))
-            name = said.text("name") or Path(said.text("file") or "").stem
-            self.attributes[name] = said
+            attrs = Attributes(element, log, known=known, defaults=defaults.of(element))
+            name = attrs.text("name") or Path(attrs.text("file") or "").stem
+            self.attributes[name] = attrs
             self._settings[name] = asset.settings if isinstance(asset, Attached) else settings
 
     def solid(self, name: str) -> MeshSolid:
@@ -75,45 +75,45 @@ class Meshes:
         if name not in self.attributes:
             expected = f" (expected {offered(self.attributes)})" if self.attributes else ""
             raise MeshError(f"there is no mesh {shown(name)}{expected}")
-        said = self.attributes[name]
-        if said.element.children:
+        attrs = self.attributes[name]
+        if attrs.element.children:
             raise MeshError(f"mesh {shown(name)} is what MuJoCo makes of the field of a plugin, which is not known here")
-        kind = said.word("inertia", INERTIAS, "legacy")
-        vertices, faces = self._triangles(said, self._settings[name], hull=kind == "convex")
-        quaternion = np.array(said.row("refquat", (1.0, 0.0, 0.0, 0.0)))
+        kind = attrs.word("inertia", INERTIAS, "legacy")
+        vertices, faces = self._triangles(attrs, self._settings[name], hull=kind == "convex")
+        quaternion = np.array(attrs.row("refquat", (1.0, 0.0, 0.0, 0.0)))
         if not LEAST < np.linalg.norm(quaternion) < np.inf:
-            raise MeshError(f"refquat of {said.item} says no direction")
+            raise MeshError(f"refquat of {attrs.item} has no direction")
         turn = quaternion_rotation(quaternion / np.linalg.norm(quaternion))
-        scale = np.array(said.row("scale", (1.0, 1.0, 1.0)))
-        vertices = (vertices - said.row("refpos", ORIGIN)) @ np.asarray(turn, dtype=float) * scale
+        scale = np.array(attrs.row("scale", (1.0, 1.0, 1.0)))
+        vertices = (vertices - attrs.row("refpos", ORIGIN)) @ np.asarray(turn, dtype=float) * scale
         if kind == "convex" or not len(faces):
             faces = convex_hull(vertices)
-            if 0 <= said.whole("maxhullvert", -1) < len(np.unique(faces)):
+            if 0 <= attrs.whole("maxhullvert", -1) < len(np.unique(faces)):
                 raise MeshError(f"the hull of mesh {shown(name)} with no more than maxhullvert corners is not known here")
         elif np.prod(scale) < 0:
             faces = faces[:, ::-1]
         return mesh_solid(vertices, faces, kind)
 
-    def _triangles(self, said: Attributes, settings: Settings, *, hull: bool) -> tuple[FloatArray, Any]:
+    def _triangles(self, attrs: Attributes, settings: Settings, *, hull: bool) -> tuple[FloatArray, Any]:
         """Vertices (..., 3) in the single precision in which MuJoCo has them, and the triangles, if there are any."""
-        file, kind = said.text("file"), said.text("builtin")
+        file, kind = attrs.text("file"), attrs.text("builtin")
         if kind not in (None, "none"):
-            vertices, faces = builtin_mesh(kind, said.numbers("params", 0, 100) or [])
+            vertices, faces = builtin_mesh(kind, attrs.numbers("params", 0, 100) or [])
         elif file is None:
-            vertices, faces = _inline(said, "vertex"), _inline(said, "face").astype(int)
+            vertices, faces = _inline(attrs, "vertex"), _inline(attrs, "face").astype(int)
             if len(vertices) < 4 or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
-                raise MeshError(f"{said.item} has no file, nor vertices that make a body")
+                raise MeshError(f"{attrs.item} has no file, nor vertices that make a body")
         else:
-            vertices, faces = self._from_file(said, file, settings, hull=hull)
+            vertices, faces = self._from_file(attrs, file, settings, hull=hull)
         return np.asarray(vertices, dtype=np.float32).astype(float), faces
 
-    def _from_file(self, said: Attributes, file: str, settings: Settings, *, hull: bool) -> tuple[Any, Any]:
+    def _from_file(self, attrs: Attributes, file: str, settings: Settings, *, hull: bool) -> tuple[Any, Any]:
         name = os.path.basename(file.replace("\\", "/")) if settings.strip_path else file.replace("\\", "/")
         kind = Path(name).suffix.lower().removeprefix(".")
         if kind not in ("stl", "obj", "msh"):
             raise MeshError(f"mesh file {shown(name)} is of another kind than .stl, .obj or .msh")
         try:
-            path = self.includer.path(said.element, os.path.join(settings.mesh_folder, name))
+            path = self.includer.path(attrs.element, os.path.join(settings.mesh_folder, name))
             if path.stat().st_size > LARGEST:
                 raise MeshError(f"mesh file {shown(name)} has more than {LARGEST // 2**20} MB")
             data = path.read_bytes()
@@ -132,10 +132,10 @@ class Meshes:
         return loaded.vertices, np.asarray(loaded.faces)
 
 
-def _inline(said: Attributes, key: str) -> FloatArray:
-    values = said.numbers(key, 0, 10**7) or []
+def _inline(attrs: Attributes, key: str) -> FloatArray:
+    values = attrs.numbers(key, 0, 10**7) or []
     if len(values) % 3:
-        raise MeshError(f"{key} of {said.item} has {len(values)} numbers; expected three for each")
+        raise MeshError(f"{key} of {attrs.item} has {len(values)} numbers; expected three for each")
     return np.reshape(values, (-1, 3))
 
 

@@ -97,11 +97,11 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
         return Reading(None, [FileProblem(0, "the elements are nested too deeply")], {})
 
 
-def _pulls(said: Attributes) -> bool:
+def _pulls(attrs: Attributes) -> bool:
     """True if a tendon has a spring, damper or inertia, and is fixed or runs straight between two sites."""
-    if said.element.tag != "fixed" and any(part.tag != "site" for part in said.element.children):
+    if attrs.element.tag != "fixed" and any(part.tag != "site" for part in attrs.element.children):
         return False
-    return _acts(said, ("stiffness", "damping", "armature"))
+    return _acts(attrs, ("stiffness", "damping", "armature"))
 
 
 def _mobility(mass: FloatArray) -> FloatArray:
@@ -114,9 +114,9 @@ def _mobility(mass: FloatArray) -> FloatArray:
     return np.where(shares[:, empty].sum(axis=1) > 1e-9, np.inf, mobility)
 
 
-def _acts(said: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
+def _acts(attrs: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
     """True if some of the tendon's attributes are not zero."""
-    return any(any(said.numbers(key, 1, 3) or ()) for key in keys)
+    return any(any(attrs.numbers(key, 1, 3) or ()) for key in keys)
 
 
 class _Reader:
@@ -144,7 +144,7 @@ class _Reader:
             if element.tag == "deformable":
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
             elif element.tag == "body":  # (which MuJoCo overlooks)
-                self.log.drop(element, "<body> stands in <mujoco>; expected it in the <worldbody>")
+                self.log.drop(element, "<body> is in <mujoco>; expected it in the <worldbody>")
             elif orders := [part for part in element.all("text") if element.tag == "custom" and part.get("name") == ORDER]:
                 self.order = (orders[-1].get("data") or "").split()
                 if len(orders) < len(element.children):
@@ -157,14 +157,14 @@ class _Reader:
     def _tendon(self, element: Element) -> Attributes:
         """A tendon, left out but for some; not one around geoms with an inertia, which would be missing."""
         item = f"tendon {shown(element.get('name'))}"
-        said = Attributes(element, self.log, item, kind="tendon", defaults=self.defaults.of(element, kind="tendon"))
-        if not _pulls(said):
+        attrs = Attributes(element, self.log, item, kind="tendon", defaults=self.defaults.of(element, kind="tendon"))
+        if not _pulls(attrs):
             self.log.leave(element, f"<{element.tag}> of <tendon>", TENDON_LEFT)
-            if element.tag == "spatial" and _acts(said):
-                said.remark("its spring and damper are left out, for it goes around geoms or over pulleys")
-            if said.number("armature"):
-                said.report("its armature is an inertia along a path, which has no counterpart here", "armature")
-        return said
+            if element.tag == "spatial" and _acts(attrs):
+                attrs.remark("its spring and damper are left out, for it goes around geoms or over pulleys")
+            if attrs.number("armature"):
+                attrs.report("its armature is an inertia along a path, which has no counterpart here", "armature")
+        return attrs
 
     def _actuator(self, element: Element, equalities: Equalities) -> None:
         """A rotor with its gear: its inertia and damping are multiplied by the square of the ratio."""
@@ -172,19 +172,19 @@ class _Reader:
             self.log.report(element, f"there is no actuator <{element.tag}>; expected {choices(ACTUATORS)}")
             return
         self.log.leave(element, f"<{element.tag}> of <actuator>", ACTUATOR_LEFT)
-        said = Attributes(element, self.log, defaults=self.defaults.of(element))
-        inertia, damping = said.number("armature"), said.damping()
-        gear = (said.numbers("gear", 1, 6) or [1.0])[0]
+        attrs = Attributes(element, self.log, defaults=self.defaults.of(element))
+        inertia, damping = attrs.number("armature"), attrs.damping()
+        gear = (attrs.numbers("gear", 1, 6) or [1.0])[0]
         viscous = 0.0 if {"damper", "passive"} & self.settings.disabled else damping
-        joint = said.text("joint") or said.text("jointinparent")
+        joint = attrs.text("joint") or attrs.text("jointinparent")
         if (inertia == 0 and viscous == 0) or gear == 0 or joint in equalities.stays:
             return
         if joint is None:
-            said.report("its armature or damping acts on something else than a joint, which has no counterpart here")
+            attrs.report("its armature or damping acts on something else than a joint, which has no counterpart here")
         elif joint not in equalities.joints:
-            said.report(f"joint is {shown(joint)}; the hinges and slides are {offered(equalities.joints)}", "joint")
-        elif motor := said.build(lambda: Motor(inertia, gear, viscous, joint=joint)):
-            self.motors.append((said, motor))
+            attrs.report(f"joint is {shown(joint)}; the hinges and slides are {offered(equalities.joints)}", "joint")
+        elif motor := attrs.build(lambda: Motor(inertia, gear, viscous, joint=joint)):
+            self.motors.append((attrs, motor))
 
     def reading(self) -> Reading:
         bodies = BodyTree(self.defaults, self.settings, self.meshes, self.options.bare_free_joints)
@@ -204,14 +204,14 @@ class _Reader:
         floats = equalities.floats
         physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
         links = Links(names, follows, stays, self._borne(), physical=physical, floats=floats)
-        kept = self._kept(bodies, floats)
+        kept = self._link_bodies(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
         for tendon in filter(_pulls, tendons):
             self._spring(tendon, links, equalities, kept)
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
-                self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
+                self.log.leave(site.attributes.element, "<site>", "a frame without a constraint on it")
         if not bodies.elements:
             links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
         mechanism = self._mechanism(links, equalities, floats)
@@ -224,15 +224,15 @@ class _Reader:
         description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
         return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
 
-    def _spring(self, said: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
+    def _spring(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
         """The spring and damper of a tendon: the length is a sum of joint coordinates, or of lines from site to site."""
-        if said.element.tag == "spatial":
-            self._spring_of_path(said, links, equalities, kept)
+        if attrs.element.tag == "spatial":
+            self._spring_of_path(attrs, links, equalities, kept)
             return
         joints = {joint.name: joint for k in kept for joint in equalities.bodies[k].joints}
         ratios: dict[str, float] = {}
         constant = reference = 0.0
-        for name, factor in equalities.wrapped(said):
+        for name, factor in equalities.wrapped(attrs):
             if name is None or name not in joints:
                 continue
             reference += factor * joints[name].springref
@@ -240,15 +240,15 @@ class _Reader:
                 constant += factor * equalities.stays[name]
             else:
                 ratios[name] = ratios.get(name, 0.0) + factor
-        if ratios and (values := self._spring_values(said, reference)):
+        if ratios and (values := self._spring_values(attrs, reference)):
             if "rest" in values:
                 values["rest"] -= constant
-            if spring := said.build(partial(Spring, ratios, **values)):
+            if spring := attrs.build(partial(Spring, ratios, **values)):
                 links.springs.append(spring)
 
-    def _spring_of_path(self, said: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
+    def _spring_of_path(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
         """The spring and damper of a spatial tendon."""
-        places = [Attributes(part, self.log, f"{said.item}: <site>", kind="tendon site") for part in said.element.children]
+        places = [Attributes(part, self.log, f"{attrs.item}: <site>", kind="tendon site") for part in attrs.element.children]
         sites = [place.lookup("site", equalities.sites, "sites") for place in places]
         equalities.used.update(str(place.text("site")) for place in places)
         ends = [site for site in sites if site is not None]
@@ -256,10 +256,10 @@ class _Reader:
             return
         bodies = [site.body for site in ends]
         if not {*bodies} - {WORLD} <= {*kept}:
-            said.remark("its spring and damper are left out, for it pulls at a body that is left out")
+            attrs.remark("its spring and damper are left out, for it pulls at a body that is left out")
             return
         if len({*bodies}) < 2:
-            said.remark("its spring and damper are left out, for its sites are on one body")
+            attrs.remark("its spring and damper are left out, for its sites are on one body")
             return
         poses = {WORLD: np.eye(4)}
         for k, body in enumerate(equalities.bodies):  # (at the coordinates from which MuJoCo counts springs)
@@ -269,27 +269,27 @@ class _Reader:
         length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(at))
         names = ["base" if body == WORLD else equalities.links[body] for body in bodies]
         points = [(name, site.frame[:3, 3]) for name, site in zip(names, ends, strict=True)]
-        values = self._spring_values(said, length)
+        values = self._spring_values(attrs, length)
         if values and 0.0 < -values.get("rest", 0.0) <= values["slack"]:  # (no line is shorter than 0)
             values |= {"rest": 0.0, "slack": values["slack"] + values["rest"]}
-        if values and (spring := said.build(partial(LinearSpringDamper, points, **values))):
+        if values and (spring := attrs.build(partial(LinearSpringDamper, points, **values))):
             links.springs.append(spring)
 
-    def _spring_values(self, said: Attributes, reference: float) -> dict[str, Any] | None:
+    def _spring_values(self, attrs: Attributes, reference: float) -> dict[str, Any] | None:
         """Return stiffness, rest length, damping and inertia of a tendon; remark on unsupported attributes."""
         off = {kind for kind in ("spring", "damper") if {kind, "passive"} & self.settings.disabled}
-        inertia = {"inertia": said.number("armature"), "name": said.text("name")}
-        stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
-        lengths = said.numbers("springlength", 1, 2) or [-1.0]
-        if any(others) or not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in said:
-            said.remark("its spring and damper are left out, for the spring is not linear")
+        inertia = {"inertia": attrs.number("armature"), "name": attrs.text("name")}
+        stiffness, *others = attrs.numbers("stiffness", 1, 3) or [0.0]
+        lengths = attrs.numbers("springlength", 1, 2) or [-1.0]
+        if any(others) or not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in attrs:
+            attrs.remark("its spring and damper are left out, for the spring is not linear")
             return inertia if inertia["inertia"] else None
         for key, noun in (("frictionloss", "friction"), ("range", "range")):
-            if any(said.numbers(key, 1, 2) or ()):
-                said.remark(f"its {noun} is left out")
+            if any(attrs.numbers(key, 1, 2) or ()):
+                attrs.remark(f"its {noun} is left out")
         at_reference = {*lengths} == {-1.0}
         rest_length = reference if at_reference else lengths[0]
-        damping = 0.0 if "damper" in off else said.damping()
+        damping = 0.0 if "damper" in off else attrs.damping()
         values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
         return {**values, **inertia, "slack": 0.0 if at_reference else lengths[-1] - lengths[0]}
 
@@ -299,10 +299,10 @@ class _Reader:
         if not massless:
             return
         named = some([body.element.get("name") or "<body>" for body in massless], MOST_NAMED, members)
-        said = f"{named}: bodies that do not move, read without mass, for it is that of meshes that cannot be read;"
-        said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
-        said += " and all dynamics with floating=True would; <inertial> gives it"
-        self.log.lack(massless[0].element, said)
+        attrs = f"{named}: bodies that do not move, read without mass, for it is that of meshes that cannot be read;"
+        attrs += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
+        attrs += " and all dynamics with floating=True would; <inertial> gives it"
+        self.log.lack(massless[0].element, attrs)
 
     def _check(self, bodies: BodyTree) -> None:
         """Check properties that concern several bodies."""
@@ -328,13 +328,13 @@ class _Reader:
             frame = "its frame stays as the file has it; MuJoCo aligns it and takes that of its inertia"
             self.log.remark(free.element, f"{body.attributes.item}: {frame}")
 
-    def _kept(self, bodies: BodyTree, floats: bool) -> Sequence[int]:
+    def _link_bodies(self, bodies: BodyTree, floats: bool) -> Sequence[int]:
         """Return the bodies that become links, in the listed order; a floating mechanism has none on the ground."""
         still = still_roots(bodies.elements) if floats else set()
         kept: dict[int, None] = {}
         for k, body in enumerate(bodies.elements):
             if body.parent == WORLD and k in still:
-                why = "it stands on the ground, which no body of a floating mechanism can"
+                why = "it is on the ground, which is impossible for a body of a floating mechanism"
                 self.log.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
             elif body.parent == WORLD or body.parent in kept:
                 kept[k] = None
@@ -350,9 +350,9 @@ class _Reader:
         drives = [*self.motors, *links.motors]
         motors = [motor for _, motor in drives]
         loops = [loop for _, loop in equalities.loops]
-        items = {**links.items, **{f"motors[{k}]": said for k, (said, _) in enumerate(drives)}}
-        for k, (said, loop) in enumerate(equalities.loops):
-            items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
+        items = {**links.items, **{f"motors[{k}]": attrs for k, (attrs, _) in enumerate(drives)}}
+        for k, (attrs, loop) in enumerate(equalities.loops):
+            items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = attrs
         if self.log.problems:
             return None
 

@@ -166,27 +166,27 @@ class _Writer:
         name, kind = link.coordinate_name, TYPES[link.joint]
         if kind == "free":
             return self._free(name, {"name": name})
-        said = {"name": name, "type": kind}
+        attrs = {"name": name, "type": kind}
         if frame[:3, 3].any():
-            said["pos"] = numbers(frame[:3, 3])
+            attrs["pos"] = numbers(frame[:3, 3])
         if kind == "ball":
-            said |= {"stiffness": real(stiffness)} if (stiffness := self.plan.turned_back(name)) else {}
-            return element_lines("joint", said | self._of_velocities(name, ROTATION_COLUMNS))
-        said["axis"] = numbers(frame[:3, :3] @ link.axis)
-        said |= {"ref": real(-link.offset)} if link.offset else {}
-        said |= {"range": numbers(link.limits or ())} if has_range(link) else {}
-        said |= {"actuatorfrcrange": numbers([-link.tau_max, link.tau_max])} if link.tau_max else {}
-        said |= _written(self.efforts.get(name, {}))
+            attrs |= {"stiffness": real(stiffness)} if (stiffness := self.plan.turned_back(name)) else {}
+            return element_lines("joint", attrs | self._of_velocities(name, ROTATION_COLUMNS))
+        attrs["axis"] = numbers(frame[:3, :3] @ link.axis)
+        attrs |= {"ref": real(-link.offset)} if link.offset else {}
+        attrs |= {"range": numbers(link.limits or ())} if has_range(link) else {}
+        attrs |= {"actuatorfrcrange": numbers([-link.tau_max, link.tau_max])} if link.tau_max else {}
+        attrs |= _written(self.efforts.get(name, {}))
         if name in self.plan.springs:
             spring = self.plan.springs[name]
-            said |= {"stiffness": real(spring.stiffness), "springref": real(spring.rest)}
-        return element_lines("joint", said)
+            attrs |= {"stiffness": real(spring.stiffness), "springref": real(spring.rest)}
+        return element_lines("joint", attrs)
 
-    def _free(self, name: str, said: dict[str, str]) -> list[str]:
+    def _free(self, name: str, attrs: dict[str, str]) -> list[str]:
         """Write a free joint; its attributes that a ``<freejoint>`` lacks require a ``<joint>``."""
         values = self._of_velocities(name, POSE_COLUMNS)
         values.pop("frictionloss", None)
-        return element_lines("joint", said | {"type": "free"} | values) if values else element_lines("freejoint", said)
+        return element_lines("joint", attrs | {"type": "free"} | values) if values else element_lines("freejoint", attrs)
 
     def _of_velocities(self, name: str, columns: Mapping[str, Columns]) -> dict[str, str]:
         """Motor parameters of the velocities of a joint with a quaternion, where all are equal."""
@@ -208,11 +208,11 @@ class _Writer:
 
     def _geom(self, shape: Shape, outer: Array) -> list[str]:
         size = [value * part for value, part in zip(shape.size, PARTS.get(shape.kind, WHOLE), strict=False)]
-        said = {"name": str(shape.name)} if shape.name in self.shape_names else {}
-        said |= {"type": shape.kind, "size": numbers(size), **_pose(outer @ shape.origin), "mass": "0"}
-        said |= {"contype": "0", "conaffinity": "0"} if shape.role == "visual" else {}
-        said |= {} if shape.colour is None else {"rgba": numbers(shape.colour)}
-        return element_lines("geom", said)
+        attrs = {"name": str(shape.name)} if shape.name in self.shape_names else {}
+        attrs |= {"type": shape.kind, "size": numbers(size), **_pose(outer @ shape.origin), "mass": "0"}
+        attrs |= {"contype": "0", "conaffinity": "0"} if shape.role == "visual" else {}
+        attrs |= {} if shape.colour is None else {"rgba": numbers(shape.colour)}
+        return element_lines("geom", attrs)
 
     def _tool(self, k: int) -> list[str]:
         """Write the tool as a body, with a site of the same name and the shapes that it carries."""
@@ -226,20 +226,20 @@ class _Writer:
     def _tendon(self, k: int, element: object) -> list[str]:
         """Write as a tendon a spring that no joint attribute can represent."""
         if isinstance(element, LinearSpringDamper):
-            said = {"name": element.name} if element.name else {}
-            said |= _laws(element)
+            attrs = {"name": element.name} if element.name else {}
+            attrs |= _laws(element)
             sites = [line for name in self.plan.paths[k] for line in element_lines("site", {"site": name})]
-            return element_lines("spatial", {**said, **_rest(element)}, sites)
+            return element_lines("spatial", {**attrs, **_rest_range(element)}, sites)
         if not isinstance(element, Spring) or element is self.plan.springs.get(element.joints[0][0]):
             return []
         if not _laws(element):
             return []
         sign = -1.0 if element.rest == -1.0 else 1.0  # (a length of -1 means that of springref)
-        said = {"name": element.name} if element.name else {}
-        said |= _rest(element, sign) if element.stiffness else {}
-        said |= _laws(element)
+        attrs = {"name": element.name} if element.name else {}
+        attrs |= _rest_range(element, sign) if element.stiffness else {}
+        attrs |= _laws(element)
         joints = [{"joint": name, "coef": real(sign * ratio)} for name, ratio in element.joints]
-        return element_lines("fixed", said, [line for joint in joints for line in element_lines("joint", joint)])
+        return element_lines("fixed", attrs, [line for joint in joints for line in element_lines("joint", joint)])
 
     def _followers(self) -> Iterator[str]:
         """q1 - ref1 = a0 + a1 (q2 - ref2) for each joint that follows another."""
@@ -247,8 +247,8 @@ class _Writer:
         for link in self.mechanism.links:
             if (mimic := link.mimic) is not None:
                 constant = mimic.offset + link.offset - mimic.ratio * offsets[mimic.joint]
-                said = {"joint1": link.coordinate_name, "joint2": mimic.joint}
-                yield from element_lines("joint", {**said, "polycoef": numbers([constant, mimic.ratio, 0.0, 0.0, 0.0])})
+                attrs = {"joint1": link.coordinate_name, "joint2": mimic.joint}
+                yield from element_lines("joint", {**attrs, "polycoef": numbers([constant, mimic.ratio, 0.0, 0.0, 0.0])})
 
     def _closures(self) -> Iterator[str]:
         for loop, (first, second) in zip(self.mechanism.loops, self.plan.ends, strict=True):
@@ -256,7 +256,7 @@ class _Writer:
             yield from element_lines(EQUALITIES[loop.kind], {**name, "site1": first, "site2": second})
 
 
-def _rest(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
+def _rest_range(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
     """The lengths between which a tendon of a spring takes nothing."""
     ends = sorted({sign * element.rest, sign * (element.rest + element.slack)})
     return {"springlength": numbers(ends)}
@@ -289,9 +289,9 @@ def _inertial_lines(body: Inertia, least: float = 0.0) -> list[str]:
     large = int(np.argmax(moments))
     others = float(np.delete(moments, large).sum())  # (rounding may leave it smaller: MuJoCo compares the sum exactly)
     moments = np.where(np.arange(3) == large, min(moments[large], others), moments)
-    said = {"pos": numbers(body.com), **_quaternion(axes)}
-    said |= {"mass": real(max(body.mass, least)), "diaginertia": numbers(moments)}
-    return element_lines("inertial", said)
+    attrs = {"pos": numbers(body.com), **_quaternion(axes)}
+    attrs |= {"mass": real(max(body.mass, least)), "diaginertia": numbers(moments)}
+    return element_lines("inertial", attrs)
 
 
 def _needs_frame(link: Link) -> bool:
@@ -302,8 +302,8 @@ def _needs_frame(link: Link) -> bool:
 
 def _pose(frame: Array) -> dict[str, str]:
     """The attributes of a placement, nothing for the identity."""
-    said = {"pos": numbers(frame[:3, 3])} if frame[:3, 3].any() else {}
-    return said | _quaternion(frame[:3, :3])
+    attrs = {"pos": numbers(frame[:3, 3])} if frame[:3, 3].any() else {}
+    return attrs | _quaternion(frame[:3, :3])
 
 
 def _quaternion(rotation: Array) -> dict[str, str]:

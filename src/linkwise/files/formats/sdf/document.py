@@ -72,23 +72,23 @@ class Values(Report):
     def end(self, item: str, element: Element, tag: str, default: float) -> float:
         """A limit that may be infinite; so is one from `UNBOUNDED` on."""
         child = self.only(item, element, tag)
-        said = "inf" if child is None else child.text.strip()
-        if child is not None and number(said) is None and said.lower() not in INFINITE:
-            self.drop(child, f"{item}: <{tag}>: {why_not(said)}", "there is no such limit")
+        text = "inf" if child is None else child.text.strip()
+        if child is not None and number(text) is None and text.lower() not in INFINITE:
+            self.drop(child, f"{item}: <{tag}>: {why_not(text)}", "there is no such limit")
             child = None
-        value = None if child is None else self.bound(child, f"{item}: <{tag}>", said, UNBOUNDED)
+        value = None if child is None else self.bound(child, f"{item}: <{tag}>", text, UNBOUNDED)
         return default if value is None else value
 
     def flag(self, item: str, element: Element, tag: str) -> bool:
         """Read a boolean child; False if it is missing."""
-        said = self.text(item, element, tag)
-        return self.truth(f"{item}: <{tag}>", element, said)
+        text = self.text(item, element, tag)
+        return self.truth(f"{item}: <{tag}>", element, text)
 
-    def truth(self, subject: str, element: Element, said: str | None) -> bool:
+    def truth(self, subject: str, element: Element, text: str | None) -> bool:
         """Parse a boolean; False if it is missing."""
-        if said is not None and said.strip().lower() not in _TRUTH:
-            self.report(element, f"{subject} is {shown(said)}; expected true or false")
-        return _TRUTH.get((said or "").strip().lower(), False)
+        if text is not None and text.strip().lower() not in _TRUTH:
+            self.report(element, f"{subject} is {shown(text)}; expected true or false")
+        return _TRUTH.get((text or "").strip().lower(), False)
 
     def numbers(self, item: str, element: Element, default: Sequence[float]) -> tuple[float, ...] | None:
         """Read as many finite numbers as the default has, from the text of an element; None after a report."""
@@ -129,12 +129,12 @@ class Values(Report):
 
 def file_version(values: Values, top: Element) -> Version:
     """Return the format version of a file."""
-    said = top.get("version") or ""
-    parts = said.strip().split(".")
+    text = top.get("version") or ""
+    parts = text.strip().split(".")
     version = tuple(int(part) for part in parts[:2]) if len(parts) > 1 and all(map(str.isdecimal, parts)) else (0,)
     if not VERSIONS[0] <= version <= VERSIONS[1]:
         first, last = (".".join(map(str, end)) for end in VERSIONS)
-        stated = f"is {shown(said)}" if said else "is missing"
+        stated = f"is {shown(text)}" if text else "is missing"
         values.report(top, f"the version {stated}; expected {first!r} to {last!r}")
     return version
 
@@ -236,13 +236,13 @@ class Document:
     def _override(self, element: Element, model: Element) -> None:
         """Apply the overrides of an ``<include>`` to the model."""
         for tag in ("pose", "static", "placement_frame", "name"):
-            said = self.values.only("<include>", element, tag)
-            if said is None:
+            override = self.values.only("<include>", element, tag)
+            if override is None:
                 continue
             if tag in {"placement_frame", "name"}:
-                model.attributes[tag] = said.text.strip()
+                model.attributes[tag] = override.text.strip()
             else:
-                model.children = [*(child for child in model.children if child.tag != tag), said]
+                model.children = [*(child for child in model.children if child.tag != tag), override]
 
     def _file(self, uri: str, described: Path) -> Path:
         """Resolve an address to a file; for a folder, to the file named in its ``model.config``."""
@@ -281,8 +281,8 @@ def _plain(joint: Element) -> None:
             end.tag = end.tag.removeprefix("drake:")
 
 
-def _version_key(said: str | None) -> Version:
-    parts = (said or "0").strip().split(".")
+def _version_key(text: str | None) -> Version:
+    parts = (text or "0").strip().split(".")
     return tuple(int(part) for part in parts) if all(map(str.isdecimal, parts)) else (0,)
 
 
@@ -335,8 +335,8 @@ def _tag(tag: str, *children: Element, text: Any = "", **attributes: str) -> Ele
 
 def _pose(frame: Array, relative_to: str = "__model__") -> Element:
     w, x, y, z = rotation_quaternion(frame[:3, :3])
-    said = numbers([*frame[:3, 3], x, y, z, w])
-    return _tag("pose", text=said, relative_to=relative_to, rotation_format="quat_xyzw")
+    values = numbers([*frame[:3, 3], x, y, z, w])
+    return _tag("pose", text=values, relative_to=relative_to, rotation_format="quat_xyzw")
 
 
 def _inertial(link: Link) -> Element:
@@ -348,9 +348,9 @@ def _inertial(link: Link) -> Element:
 
 def _joint(link: Link, parent: str, frame: Array) -> Element:
     """The joint of a link, its axes in its own frame."""
-    said = [_pose(frame), _tag("parent", text=parent), _tag("child", text=str(link.name))]
+    children = [_pose(frame), _tag("parent", text=parent), _tag("child", text=str(link.name))]
     if link.joint == "screw":
-        said.append(_tag("screw_thread_pitch", text=2 * math.pi * link.pitch))
+        children.append(_tag("screw_thread_pitch", text=2 * math.pi * link.pitch))
     motor, axes = link.motor, np.atleast_2d(link.axis)[: 0 if link.joint in {"fixed", "ball"} else 2]
     for at, axis in enumerate(axes):
         parts = [_tag("xyz", text=numbers(axis))]
@@ -367,10 +367,10 @@ def _joint(link: Link, parent: str, frame: Array) -> Element:
         if link.mimic is not None:
             terms = (("multiplier", link.mimic.ratio), ("offset", link.mimic.offset))
             parts.append(_tag("mimic", *(_tag(tag, text=value) for tag, value in terms), joint=link.mimic.joint))
-        said.append(_tag("axis2" if at else "axis", *parts))
+        children.append(_tag("axis2" if at else "axis", *parts))
     if motor is not None and motor.reflected_inertia:
-        said.append(_tag("drake:rotor_inertia", text=motor.reflected_inertia))
-    return _tag("joint", *said, name=link.coordinate_name, type=TYPES[link.joint])
+        children.append(_tag("drake:rotor_inertia", text=motor.reflected_inertia))
+    return _tag("joint", *children, name=link.coordinate_name, type=TYPES[link.joint])
 
 
 def _shape(shape: Shape, at: int) -> Element:

@@ -133,17 +133,17 @@ class Scope:
 
     def _own_pose(self, name: str, element: Element) -> FloatArray:
         item, tag = f"{element.tag} {element.get('name')!r}", element.tag
-        said = element.find("pose")
-        relative = (said.get("relative_to") if said else None) or ""
-        if said and self.version < (1, 7):
-            relative = relative or said.get("frame") or ""
+        child = element.find("pose")
+        relative = (child.get("relative_to") if child else None) or ""
+        if child and self.version < (1, 7):
+            relative = relative or child.get("frame") or ""
         frame = self.values.pose(item, element)
         home = WORLD if self.outer is None else MODEL
         if tag == "frame":
             home = element.get("attached_to") or home
         elif tag == "joint" and not relative:
             return self.pose(self.end(element, "child"), element) @ frame
-        outer = self.pose(relative or home, said or element)
+        outer = self.pose(relative or home, child or element)
         if tag == "model" and (placed := element.get("placement_frame")):
             frame = frame @ inverse(self.models[name].pose(placed, element))
         return np.asarray(outer @ frame, dtype=float)

@@ -216,8 +216,8 @@ class _Reader:
             return self._auto_body(item, link, inertial)
         frame = self.values.pose(f"{item}: <inertial>", inertial)
         mass = self.values.number(item, inertial, "mass", 1.0)
-        said = self.values.only(item, inertial, "inertia") or Element("inertia", line=inertial.line)
-        body = body_fields(mass, frame, [self.values.number(item, said, tag, value) for tag, value in MOMENTS.items()])
+        tensor = self.values.only(item, inertial, "inertia") or Element("inertia", line=inertial.line)
+        body = body_fields(mass, frame, [self.values.number(item, tensor, tag, value) for tag, value in MOMENTS.items()])
         return self.values.body(item, body, self.options.physical, inertial)
 
     def _auto_body(self, item: str, link: SdfLink, inertial: Element) -> dict[str, Any]:
@@ -234,11 +234,11 @@ class _Reader:
                 values.report(element, f"{item}: auto = 'true', but a collision is none of {choices(SOLIDS)}")
                 continue
             geometry.asked_tags.add(body.tag)
-            said = values.number(f"{item}: collision", element, "density", density)
+            own_density = values.number(f"{item}: collision", element, "density", density)
             size, frame = self._size(values, item, body), self._pose_in_link(values, item, link, element)
-            if min(*size, said) <= 0:
+            if min(*size, own_density) <= 0:
                 values.report(body, f"{item}: auto = 'true', but a size or a density is not positive")
-            parts.append((body.tag, size, frame, said))
+            parts.append((body.tag, size, frame, own_density))
         if not parts and not values.problems:
             values.report(inertial, f"{item}: auto = 'true', but it has no <collision>; expected one or more")
         if values.problems:
@@ -309,12 +309,12 @@ class _Reader:
         """A gearbox, kept until all joints are known."""
         item = f"joint {joint.name!r}"
         reference = scope.body(scope.end(joint.element, "gearbox_reference_body"), joint.element)
-        said = [self.values.only(item, joint.element, tag) for tag in ("axis", "axis2")]
-        if None in said:
-            missing = ("axis", "axis2")[said.index(None)]
+        elements = [self.values.only(item, joint.element, tag) for tag in ("axis", "axis2")]
+        if None in elements:
+            missing = ("axis", "axis2")[elements.index(None)]
             self.values.report(joint.element, f"{item}: it has no <{missing}>; expected two axes")
             return
-        axes = [joint.frame[:3, :3] @ self._direction(scope, joint, item, axis) for axis in said if axis is not None]
+        axes = [joint.frame[:3, :3] @ self._direction(scope, joint, item, axis) for axis in elements if axis is not None]
         ratio = self.values.number(item, joint.element, "gearbox_ratio", 1.0)
         if not ratio:
             self.values.report(joint.element, f"{item}: its gearbox_ratio is 0; expected another number")
@@ -329,8 +329,8 @@ class _Reader:
             self.values.report(joint.element, f"{item}: it has no <{tags[axes.index(None)]}>; expected two axes")
             return
         directions, limits, greatest = [], [], {"qd_max": [], "qdd_max": [], "tau_max": []}  # type: ignore[var-annotated]
-        for k, said in enumerate(axes):
-            axis = said or Element("axis", line=joint.element.line)
+        for k, child in enumerate(axes):
+            axis = child or Element("axis", line=joint.element.line)
             directions.append(self._direction(scope, joint, item, axis))
             limits.append(self._limits(item, axis, kind, greatest))
             self._dynamics(joint, item, axis, f"{joint.name}_{k + 1}" if len(tags) == 2 else None)
@@ -346,14 +346,14 @@ class _Reader:
 
     def _direction(self, scope: Scope, joint: SdfJoint, item: str, axis: Element) -> FloatArray:
         """Return an axis in the joint's frame; before version 1.5 it was expressed in the model's frame."""
-        said = self.values.only(item, axis, "xyz")
+        child = self.values.only(item, axis, "xyz")
         direction = np.array(self.values.vector(item, axis, "xyz", (0.0, 0.0, 1.0)))
-        frame = said.get("expressed_in") if said is not None else None
+        frame = child.get("expressed_in") if child is not None else None
         if self.values.flag(item, axis, "use_parent_model_frame") or scope.version < (1, 5):
             frame = frame or WORLD if scope.outer is None else frame or "__model__"
         if frame:
             try:
-                rotation = (scope.world_pose @ scope.pose(frame, said or axis))[:3, :3]
+                rotation = (scope.world_pose @ scope.pose(frame, child or axis))[:3, :3]
                 direction = joint.frame[:3, :3].T @ rotation @ direction
             except FrameError as error:
                 self.values.report(error.element, error.message)
@@ -393,18 +393,18 @@ class _Reader:
 
     def _mimic(self, joint: SdfJoint, item: str, axis: Element, *, several: bool) -> None:
         """It follows multiplier (leader - reference) + offset."""
-        said = self.values.only(item, axis, "mimic")
-        if said is None:
+        child = self.values.only(item, axis, "mimic")
+        if child is None:
             return
-        leader, on = said.get("joint"), said.get("axis") or "axis"
+        leader, on = child.get("joint"), child.get("axis") or "axis"
         if not leader or several or on != "axis":
             why = "names no joint" if not leader else "is of one of two axes, which cannot follow or be followed here"
-            self.values.report(said, f"{item}: <mimic> {why}; expected joint = 'the name of a joint with one axis'")
+            self.values.report(child, f"{item}: <mimic> {why}; expected joint = 'the name of a joint with one axis'")
             return
         defaults = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
-        ratio, offset, reference = (self.values.number(item, said, tag, value) for tag, value in defaults.items())
+        ratio, offset, reference = (self.values.number(item, child, tag, value) for tag, value in defaults.items())
         prefix = joint.name[: len(joint.name) - len((joint.element.get("name") or "").strip())]
-        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset - ratio * reference), said)
+        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset - ratio * reference), child)
         joint.fields |= {"mimic": mimic} if mimic else {}
 
     def _planar(self, joint: SdfJoint, item: str) -> None:
@@ -442,19 +442,19 @@ class _Reader:
         springs, loops = [], []
         for name in tree.roots:
             link = self.links[name]
-            said: dict[str, Any] = {"joint": "fixed" if floats or link.scope.static else "floating"}
+            fields: dict[str, Any] = {"joint": "fixed" if floats or link.scope.static else "floating"}
             base = link.frame if floats else base
-            said |= {} if floats else {"before": link.frame}
-            self._add(link, link.element, {**said, "parent": "base"})
+            fields |= {} if floats else {"before": link.frame}
+            self._add(link, link.element, {**fields, "parent": "base"})
         for joint in tree.joints:
             child = self.links[joint.child]
             before = inverse(self._frame(joint.parent)) @ (joint.frame if joint.start is None else joint.start)
             after = inverse(joint.frame) @ child.frame
             if joint.kind == "fixed":
                 before, after = before @ after, np.eye(4)
-            said = {"joint": joint.kind, "parent": self.names[joint.parent], "before": before, "after": after}
+            fields = {"joint": joint.kind, "parent": self.names[joint.parent], "before": before, "after": after}
             joint_name = {} if joint.name == self.names[joint.child] else {"joint_name": joint.name}
-            self._add(child, joint.element, {**said, **joint.fields, **joint_name})
+            self._add(child, joint.element, {**fields, **joint.fields, **joint_name})
             self.places[f"joint {joint.name!r}"] = joint.element
             springs += joint.springs
         for joint in tree.closing:
@@ -476,11 +476,11 @@ class _Reader:
     def _frame(self, name: str) -> FloatArray:
         return np.eye(4) if name == WORLD else self.links[name].frame
 
-    def _add(self, link: SdfLink, element: Element, said: dict[str, Any]) -> None:
+    def _add(self, link: SdfLink, element: Element, fields: dict[str, Any]) -> None:
         name = self.names[link.name]
         self.places[f"link {name!r}"] = link.element
         self.lines["link", len(self.model_links)] = element.line
-        part = self.values.build(f"link {name!r}", lambda: Link(name=name, **said, **link.body), element)
+        part = self.values.build(f"link {name!r}", lambda: Link(name=name, **fields, **link.body), element)
         self.model_links.append(part or Link(name=name, parent="base"))
 
     def _loop(self, joint: SdfJoint) -> Loop | None:
@@ -531,12 +531,12 @@ class _Reader:
         colour = None if material is None or material.find("diffuse") is None else self._colour(values, item, material)
         if values.problems:
             return None
-        said: dict[str, Any] = {"role": role, "origin": origin, "name": element.get("name"), "colour": colour}
-        return values.build(item, lambda: Shape(self.names[link.name], body.tag, size, filename=filename, **said), element)
+        fields: dict[str, Any] = {"role": role, "origin": origin, "name": element.get("name"), "colour": colour}
+        return values.build(item, lambda: Shape(self.names[link.name], body.tag, size, filename=filename, **fields), element)
 
     def _colour(self, values: Values, item: str, material: Element) -> tuple[float, ...]:
-        said = material.find("diffuse")
-        count = 4 if said is None or len(said.text.split()) != 3 else 3
+        diffuse = material.find("diffuse")
+        count = 4 if diffuse is None or len(diffuse.text.split()) != 3 else 3
         return (*values.vector(item, material, "diffuse", (1.0,) * count), 1.0)[:4]
 
     def _size(self, values: Values, item: str, body: Element) -> tuple[float, ...]:

@@ -149,7 +149,7 @@ class JointTree:
     def __init__(self, values: Values, links: Mapping[str, SdfLink], joints: Iterable[SdfJoint]) -> None:
         self.values, self.links = values, links
         within = [
-            joint for joint in joints if self._stands(joint.child) and (joint.parent == WORLD or self._stands(joint.parent))
+            joint for joint in joints if self._static(joint.child) and (joint.parent == WORLD or self._static(joint.parent))
         ]
         for joint in within:
             values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
@@ -163,7 +163,7 @@ class JointTree:
             self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
             self._entering.setdefault(joint.child, []).append((k, joint))
         carried = {joint.child for joint in self._all}
-        standing = [name for name in links if self._stands(name)]
+        standing = [name for name in links if self._static(name)]
         loose = [name for name in links if name not in carried]
         # (from the ground, backwards too; at once if the rest closes no loop)
         for starts, backwards in ((standing, True), (standing, False), ([*standing, *loose], False)):
@@ -180,10 +180,10 @@ class JointTree:
         self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
         for joint in (joint for joint in self.joints if joint not in self._all):
             stays = "is of that link as seen from the other" if joint.kind == "ball" else "is the same"
-            said = f"it carries {joint.child!r}, its parent, for its child {joint.parent!r} is held by the ground"
-            values.remark(joint.element, f"joint {joint.name!r}: {said}; its coordinate {stays}")
+            text = f"it carries {joint.child!r}, its parent, for its child {joint.parent!r} is held by the ground"
+            values.remark(joint.element, f"joint {joint.name!r}: {text}; its coordinate {stays}")
 
-    def _stands(self, name: str) -> bool:
+    def _static(self, name: str) -> bool:
         return name in self.links and self.links[name].scope.static
 
     def _grow(self, ground: str | None, starts: Iterable[str], *, backwards: bool = False) -> None:
@@ -216,7 +216,7 @@ class JointTree:
     @property
     def free(self) -> list[str]:
         """Return the roots that are not fixed to the ground."""
-        return [name for name in self.roots if not self._stands(name)]
+        return [name for name in self.roots if not self._static(name)]
 
     @property
     def one_floats(self) -> bool:
@@ -228,7 +228,7 @@ class JointTree:
     def _ground(self, name: str) -> str:
         """The free root that carries a link, or the world."""
         root = self.root_of[name]
-        return WORLD if root == WORLD or self._stands(root) else root
+        return WORLD if root == WORLD or self._static(root) else root
 
     def drop_still(self) -> None:
         """Drop links fixed to the ground, which a floating mechanism cannot have."""
@@ -236,7 +236,7 @@ class JointTree:
         for name in dropped:
             self.values.remark(
                 self.links[name].element,
-                f"link {name!r} is left out: it stands on the ground, which no link of a floating mechanism can",
+                f"link {name!r} is left out: it is on the ground, which is impossible for a link of a floating mechanism",
             )
         self._keep({name for name in self.links if name not in dropped})
 
@@ -249,8 +249,8 @@ class JointTree:
         kept = {name for name in self.links if self.root_of[name] == root}
         others = [name for name in self.links if name not in kept]
         if others:
-            said = f"left out, for they do not hang on {root!r}: {some(others, MOST, listed)}"
-            self.values.remark(self.links[others[0]].element, said)
+            message = f"left out, as they are not connected to {root!r}: {some(others, MOST, listed)}"
+            self.values.remark(self.links[others[0]].element, message)
         self._keep(kept)
 
     def _keep(self, kept: set[str]) -> None:

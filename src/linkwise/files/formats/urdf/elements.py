@@ -73,35 +73,35 @@ class Notes(Report):
 
     def word(self, item: str, element: Element, attribute: str) -> str | None:
         """Read a required, non-empty attribute."""
-        said = element.get(attribute)
-        if said is None or not said.strip():
-            lack = "has no" if said is None else "has an empty"
+        text = element.get(attribute)
+        if text is None or not text.strip():
+            lack = "has no" if text is None else "has an empty"
             self.report(element, f"{item}: <{element.tag}> {lack} {attribute}")
             return None
-        return said
+        return text
 
     def number(self, item: str, element: Element, attribute: str, default: float | None = None) -> float:
         """Read a finite number; required unless it has a default."""
-        said = element.get(attribute)
-        if said is None and default is None:
+        text = element.get(attribute)
+        if text is None and default is None:
             self.report(element, f"{item}: <{element.tag}> has no {attribute}")
-        if said is None:
+        if text is None:
             return default or 0.0
-        value = number(said.strip())
+        value = number(text.strip())
         if value is None:
-            self.report(element, f"{item}: {attribute} of <{element.tag}>: {why_not(said.strip())}")
+            self.report(element, f"{item}: {attribute} of <{element.tag}>: {why_not(text.strip())}")
         return value or 0.0
 
     def end(self, item: str, element: Element, attribute: str, default: float) -> float:
         """Read a number that may be infinite; the largest float of either sign counts as infinite."""
-        said, subject = element.get(attribute), f"{item}: {attribute} of <{element.tag}>"
-        return default if said is None else self.bound(element, subject, said, UNBOUNDED) or 0.0
+        text, subject = element.get(attribute), f"{item}: {attribute} of <{element.tag}>"
+        return default if text is None else self.bound(element, subject, text, UNBOUNDED) or 0.0
 
     def vector(self, item: str, element: Element, attribute: str, default: tuple[float, ...]) -> tuple[float, ...]:
         """Read as many finite numbers, between blanks, as the default has."""
-        said = element.get(attribute)
+        text = element.get(attribute)
         values = (
-            None if said is None else self.finite(element, f"{item}: {attribute} of <{element.tag}>", said, len(default))
+            None if text is None else self.finite(element, f"{item}: {attribute} of <{element.tag}>", text, len(default))
         )
         return default if values is None else values
 
@@ -293,8 +293,8 @@ def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
         why = f"that joint is {kinds.get(mimic.joint)}"
         if mimic.joint not in kinds:
             why = f"there is no such joint{notes.suggestion(mimic.joint, kinds, MEANT, joint.name)}"
-        said = f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}"
-        notes.drop(joint.line("mimic"), said, "it moves by itself")
+        message = f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}"
+        notes.drop(joint.line("mimic"), message, "it moves by itself")
         del joint.fields["mimic"]
 
 

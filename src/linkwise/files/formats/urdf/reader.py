@@ -43,8 +43,8 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
         first = carried.setdefault(joint.child, joint)
         if first is not joint:
             wrong = True
-            said = f"link {joint.child!r} has two parents: joint {joint.name!r} carries it, and so does {first.name!r}"
-            notes.report(joint.element, f"{said} in line {first.element.line}")
+            message = f"link {joint.child!r} has two parents: joint {joint.name!r} carries it, and so does {first.name!r}"
+            notes.report(joint.element, f"{message} in line {first.element.line}")
     roots = [name for name in links if name not in carried]
     for ring in rings({child: joint.parent for child, joint in carried.items()}):
         wrong = True
@@ -54,11 +54,11 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
         wrong = True
         places = ", ".join(f"{name!r} (line {links[name].element.line})" for name in roots[:_MOST])
         more = f" and {len(roots) - _MOST} more" if len(roots) > _MOST else ""
-        said = f"there are {len(roots)} roots, links that no joint carries: {places}{more}"
+        message = f"there are {len(roots)} roots, links that no joint carries: {places}{more}"
         if unread:
-            said += f", of which the joints that are wrong can carry {unread}"
+            message += f", of which the joints that are wrong can carry {unread}"
         hint = "a fixed joint can join two" + ("" if unread else f", and root={roots[0]!r} reads one alone")
-        notes.report(links[roots[1]].element.line, f"{said}; expected one ({hint})")
+        notes.report(links[roots[1]].element.line, f"{message}; expected one ({hint})")
     return None if wrong or unread or not roots else roots[0]
 
 
@@ -87,7 +87,7 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
     dropped = [link for link in robot.all("link") if link.get("name") not in kept]
     if dropped:
         shown = some([link.get("name") for link in dropped], _MOST, listed)
-        notes.remark(dropped[0], f"left out, for they do not hang on {root!r}: {shown}")
+        notes.remark(dropped[0], f"left out, as they are not connected to {root!r}: {shown}")
     others = {link.get("name") for link in dropped}
     left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent in others}
     robot.children = [child for child in robot.children if id(child) not in left_out]
@@ -256,8 +256,8 @@ class _Reader:
         read_rotors(self.notes, self.robot, joints)
         macro = next((child for child in self.robot.walk() if child.tag.partition("xacro:")[2] in DIRECTIVES), None)
         if macro is not None:
-            said = f"<{macro.tag}>: this is a xacro file, to be expanded first; xacro={{}} expands a file of any name"
-            self.notes.report(macro, said)
+            message = f"<{macro.tag}>: this is a xacro file, to be expanded first; xacro={{}} expands a file of any name"
+            self.notes.report(macro, message)
         elif not self.robot.all("link"):
             self.notes.report(self.robot, "there is no <link>; expected one or more")
         unread = len(self.robot.all("joint")) - len(joints)
@@ -309,14 +309,14 @@ class _Reader:
         lines = {"": element.element.line, **dict.fromkeys(("axis", "before", "joint_name"), joint.element.line)}
         lines |= {**joint.lines, **element.lines}
         self.places[f"joint {joint.name!r}"] = {"": joint.element.line, **joint.lines}
-        said: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
-        said |= {**joint.fields, **body}
-        if said["joint"] not in {"fixed", "floating", "ball"}:
-            said["axis"] = joint.axis
+        fields: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
+        fields |= {**joint.fields, **body}
+        if fields["joint"] not in {"fixed", "floating", "ball"}:
+            fields["axis"] = joint.axis
         if joint.name != name:
-            said["joint_name"] = joint.name
-        self._add(name, lines, lambda: Link(**said))
-        if joint.damping and said["joint"] == "ball":
+            fields["joint_name"] = joint.name
+        self._add(name, lines, lambda: Link(**fields))
+        if joint.damping and fields["joint"] == "ball":
             (viscous,), endings = joint.damping, ROTATION_COLUMNS["qd"]
             self.motors += [Motor(viscous=viscous, joint=f"{joint.name}{ending}") for ending, _ in endings]
         coordinates = self.links[-1].coordinate_names if joint.damping else ()

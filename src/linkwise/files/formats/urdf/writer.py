@@ -236,8 +236,8 @@ def _joint(joint: JointPlan) -> list[str]:
         inner += _dynamics(joint.link.motor)
         mimic = joint.link.mimic
         if mimic is not None:
-            said = {"joint": mimic.joint, "multiplier": real(mimic.ratio), "offset": real(mimic.offset)}
-            inner += element_lines("mimic", said)
+            attributes = {"joint": mimic.joint, "multiplier": real(mimic.ratio), "offset": real(mimic.offset)}
+            inner += element_lines("mimic", attributes)
     if joint.kind == "screw" and joint.link is not None:
         inner += element_lines(PITCH, {"value": real(2 * math.pi * joint.link.pitch)})
     tag = "drake:joint" if joint.kind == "screw" else "joint"
@@ -248,14 +248,14 @@ def _limit(joint: JointPlan) -> list[str]:
     """Write limits, which URDF requires of revolute and prismatic joints; missing ones become `UNBOUNDED`."""
     link = joint.link
     assert link is not None
-    said: dict[str, float] = {}
+    limits: dict[str, float] = {}
     if joint.kind != "continuous":
-        said["lower"], said["upper"] = link.limits or (-math.inf, math.inf)
+        limits["lower"], limits["upper"] = link.limits or (-math.inf, math.inf)
     greatest = {"effort": link.tau_max, "velocity": link.qd_max}
-    if said or any(value is not None for value in greatest.values()):
-        said |= {name: math.inf if value is None else value for name, value in greatest.items()}
-    bounded = {name: max(-UNBOUNDED, min(UNBOUNDED, value)) for name, value in said.items()}
-    return element_lines("limit", {name: real(value) for name, value in bounded.items()}) if said else []
+    if limits or any(value is not None for value in greatest.values()):
+        limits |= {name: math.inf if value is None else value for name, value in greatest.items()}
+    bounded = {name: max(-UNBOUNDED, min(UNBOUNDED, value)) for name, value in limits.items()}
+    return element_lines("limit", {name: real(value) for name, value in bounded.items()}) if limits else []
 
 
 def _dynamics(motor: Motor | None) -> list[str]:
@@ -271,13 +271,13 @@ def _dynamics(motor: Motor | None) -> list[str]:
 
 def _shape(shape: Shape) -> list[str]:
     if shape.kind == "mesh":
-        said = {"filename": str(shape.filename)}
-        said |= {} if shape.size == (1.0, 1.0, 1.0) else {"scale": numbers(shape.size)}
+        attributes = {"filename": str(shape.filename)}
+        attributes |= {} if shape.size == (1.0, 1.0, 1.0) else {"scale": numbers(shape.size)}
     elif shape.kind == "box":
-        said = {"size": numbers(shape.size)}
+        attributes = {"size": numbers(shape.size)}
     else:
-        said = {name: real(value) for name, value in zip(("radius", "length"), shape.size, strict=False)}
-    inner = [*_origin(shape.origin), *element_lines("geometry", {}, element_lines(shape.kind, said))]
+        attributes = {name: real(value) for name, value in zip(("radius", "length"), shape.size, strict=False)}
+    inner = [*_origin(shape.origin), *element_lines("geometry", {}, element_lines(shape.kind, attributes))]
     if shape.colour is not None or shape.material is not None:
         colour = [] if shape.colour is None else element_lines("color", {"rgba": numbers(shape.colour)})
         inner += element_lines("material", {"name": shape.material or ""}, colour)
@@ -288,10 +288,10 @@ def _origin(frame: Any) -> list[str]:
     """The placement, or nothing for the identity."""
     if np.array_equal(frame, np.eye(4)):
         return []
-    said = {"xyz": numbers(frame[:3, 3])}
+    attributes = {"xyz": numbers(frame[:3, 3])}
     if not np.array_equal(frame[:3, :3], np.eye(3)):
-        said["rpy"] = numbers(rotation_to_rpy(frame[:3, :3]))
-    return element_lines("origin", said)
+        attributes["rpy"] = numbers(rotation_to_rpy(frame[:3, :3]))
+    return element_lines("origin", attributes)
 
 
 # ── losses ────────────────────────────────────────────────────────────────────────────────────────
@@ -307,7 +307,7 @@ def losses(description: Description) -> Losses:
     --------
     >>> from linkwise import robots
     >>> losses(Description(robots.planar_2r())).lost
-    ['its gravity (0, -9.81, 0) (a URDF says none; it is read with (0, 0, -9.81))']
+    ['its gravity (0, -9.81, 0) (a URDF has none; it is read with (0, 0, -9.81))']
     """
     mechanism = with_written_kinds(description.mechanism)
     lost = [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_losses(link)]
@@ -317,7 +317,7 @@ def losses(description: Description) -> Losses:
         lost.append(f"link {mechanism.links[root].name!r} (it is read as the world in which the base floats)")
     if not np.array_equal(mechanism.gravity, GRAVITY):
         shown, usual = (", ".join(map(number, values)) for values in (mechanism.gravity, GRAVITY))
-        lost.append(f"its gravity ({shown}) (a URDF says none; it is read with ({usual}))")
+        lost.append(f"its gravity ({shown}) (a URDF has none; it is read with ({usual}))")
     lost += [f"its {name} ({_TURNED})" for name in ("base", "tool") if _is_bent(getattr(mechanism, name))]
     if not mechanism.payload.physical:
         lost.append(f"its payload's mark physical=False{_unphysical(mechanism.payload)}")
@@ -330,7 +330,7 @@ def losses(description: Description) -> Losses:
     never = [f"link {link.name!r}: its {link.joint} joint" for link in mechanism.links if link.joint not in WRITTEN]
     never += ["its closed loops"] if mechanism.loops else []
     names = {str(name) for link in mechanism.links for name in (link.name, link.joint_name)} | {mechanism.name}
-    never += [f"the name {name!r} (XML cannot say it)" for name in sorted(names) if NOT_XML.search(name)]
+    never += [f"the name {name!r} (XML cannot represent it)" for name in sorted(names) if NOT_XML.search(name)]
     return Losses(lost, never)
 
 
