@@ -88,8 +88,8 @@ class Links:
         if body.moves or body.parent in self.moving:
             self.moving.add(k)
             borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
-            joints = [item for item in (body.free_joint, *(joint.attributes for joint in body.joints)) if item is not None]
-            bearing = [item.item for item in joints if item.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
+            joints = [joint for joint in (body.free_joint, *(part.attributes for part in body.joints)) if joint is not None]
+            bearing = [joint.item for joint in joints if joint.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
             self.bearing[k] = bearing
             if borne.any() and bearing:
                 body.attributes.remark(f"gravcomp is left out, for by actuatorgravcomp of {bearing[-1]} it is an actuator's")
