@@ -203,7 +203,7 @@ WRONG = [
         FixedLink,
         {"name": "a.b"},
         [
-            "link 'a.b': name is 'a.b'; expected a word without a dot (a dot stands between the name of a link and that of "
+            "link 'a.b': name is 'a.b'; expected a word without a dot (dots separate the name of a link from that of "
             "its value)"
         ],
     ),

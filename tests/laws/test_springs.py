@@ -363,7 +363,7 @@ def test_an_end_stop_follows_the_limits_of_its_joint() -> None:
 
 def test_a_tendon_of_lengths_is_not_in_degrees() -> None:
     head = 'format = "linkwise 1"\nangles = "deg"\n[[link]]\nname = "l"\n'
-    with pytest.raises(lw.errors.FileError, match="degrees cannot say"):
+    with pytest.raises(lw.errors.FileError, match=r"spring 1: rest .* degrees"):
         lw.loads(head + '[[spring]]\njoints = "l"\nratios = [0.04]\nrest = 0.02\n')
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isclose
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -
             if limits is not None and joint.ratio:
                 low, high = sorted((limit - joint.shift) / joint.ratio for limit in limits)
                 least[k], greatest[k] = max(least[k], low), min(greatest[k], high)
-    crossed = (least > greatest) & np.isclose(least, greatest, rtol=ROUNDING, atol=0.0)
+    crossed = [low > high and isclose(low, high, rel_tol=ROUNDING) for low, high in zip(least, greatest, strict=True)]
     return np.where(crossed, greatest, least), np.where(crossed, least, greatest)
 
 
