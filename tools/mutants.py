@@ -3,7 +3,8 @@
     python tools/mutants.py record src/linkwise/{dynamics,kinematics,solve,expr} --tests tests/{dynamics,laws}
     python tools/mutants.py judge src/linkwise/{dynamics,kinematics,solve,expr} --count 200 --seed 1
 
-``record`` runs the tests once under coverage.py, and notes which test executes which line and how long each takes.
+``record`` runs the tests once under coverage.py (the package ``coverage``), and notes which test executes which
+line and how long each takes.
 ``judge`` draws lines at random from the folders, each with one random change, and runs the tests that execute the changed
 line against it, the quickest first, until one fails or ``--budget`` seconds of tests (as recorded) are over. A line that
 runs only when its module is imported meets the tests that execute anything of its file. A mutant is killed by a failure;
