@@ -32,17 +32,17 @@ Measure = tuple[float, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
-    """A convex body in the world: what coal calls it and its poses, its support function, and the poses (..., 4, 4)."""
+class ConvexBody:
+    """A convex body in the world: its geometry and poses in coal, its support function, and the poses (..., 4, 4)."""
 
     geometry: Any
     poses: Any
     support: Callable[[FloatArray], FloatArray]
     T: FloatArray
 
-    def at(self, place: int) -> Body:
+    def at(self, place: int) -> ConvexBody:
         """The body at one of its poses."""
-        return Body(self.geometry, self.poses[place], self.support, self.T[place])
+        return ConvexBody(self.geometry, self.poses[place], self.support, self.T[place])
 
     def farthest(self, u: FloatArray) -> FloatArray:
         """Points (..., 3) that lie farthest along directions (..., 3)."""
@@ -57,7 +57,7 @@ def exact_pairs(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray) -
     request.gjk_tolerance, request.epa_tolerance = TOLERANCE, DEPTH_TOLERANCE
     request.gjk_initial_guess = coal.GJKInitialGuess.CachedGuess
 
-    def measure(first: Body, second: Body, guess: FloatArray) -> Measure:
+    def measure(first: ConvexBody, second: ConvexBody, guess: FloatArray) -> Measure:
         request.cached_gjk_guess, request.cached_support_func_guess = guess, START  # (coal writes into them)
         result.clear()
         value = coal.distance(first.geometry, first.poses, second.geometry, second.poses, request, result)
@@ -66,7 +66,7 @@ def exact_pairs(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray) -
     frames = frames_at(shapes.tree, q).reshape(-1, len(shapes.tree.links) + 1, 4, 4)
     placed = [(shape, frames[:, link] @ shape.origin) for shape, link in zip(shapes.own.shapes, shapes.links, strict=True)]
     placed += [(shape, np.broadcast_to(shape.origin, (len(frames), 4, 4))) for shape in obstacles.shapes]
-    bodies = [Body(_geometry(coal, shape), [_pose(coal, x) for x in T], _support(shape), T) for shape, T in placed]
+    bodies = [ConvexBody(_geometry(coal, shape), [_pose(coal, x) for x in T], _support(shape), T) for shape, T in placed]
     pairs = shapes.each_pair(bodies[: len(shapes.links)], bodies[len(shapes.links) :])
     shape = len(frames), len(pairs)
     distance, points, normals = np.empty(shape), np.empty((*shape, 2, 3)), np.empty((*shape, 3))
@@ -80,7 +80,9 @@ def exact_pairs(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray) -
     return tuple(part.reshape(*batch, *part.shape[1:]) for part in (distance, points, normals))  # type: ignore[return-value]
 
 
-def _certain(measure: Callable[[Body, Body, FloatArray], Measure], first: Body, second: Body) -> Measure:
+def _certain(
+    measure: Callable[[ConvexBody, ConvexBody, FloatArray], Measure], first: ConvexBody, second: ConvexBody
+) -> Measure:
     """Signed distance of two convex bodies, held against that along its own direction.
 
     It is the greatest over all directions of how far the bodies lie apart along one (S. Cameron, R. Culley, "Determining the
@@ -108,7 +110,7 @@ def _certain(measure: Callable[[Body, Body, FloatArray], Measure], first: Body, 
     return between, points.mean(axis=0) + np.outer([-0.5, 0.5], between * normal), normal
 
 
-def _apart(first: Body, second: Body, u: FloatArray) -> FloatArray:
+def _apart(first: ConvexBody, second: ConvexBody, u: FloatArray) -> FloatArray:
     """How far (...,) two bodies lie apart along directions (..., 3), m."""
     return np.asarray(((second.farthest(-u) - first.farthest(u)) * u).sum(axis=-1))
 

@@ -75,7 +75,7 @@ def composed(
     return declare
 
 
-def _held(tree: Tree) -> Tree:
+def _on_floating_base(tree: Tree) -> Tree:
     """The mechanism with a floating base, without springs on joints and between links."""
     return tree.replace(floating=True, loops=(), springs=[x for x in tree.springs if isinstance(x, ConstantForce)])
 
@@ -143,7 +143,7 @@ def centroidal_momentum_matrix_dot(parts: Parts, q: FloatArray, qd: FloatArray) 
     return np.asarray(by_qd - by_q)
 
 
-@composed("inverse_dynamics", on={"inverse_dynamics": _held}, facts=("floating",))
+@composed("inverse_dynamics", on={"inverse_dynamics": _on_floating_base}, facts=("floating",))
 def base_wrench(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatArray, *, floating: bool) -> FloatArray:
     """First six efforts of the mechanism with a base that floats."""
     if not floating:

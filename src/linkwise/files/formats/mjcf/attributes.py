@@ -124,7 +124,7 @@ MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
-class Entry:
+class AttributeText:
     """Text of an attribute, and the element that defines it: the element itself or its default class."""
 
     text: str
@@ -147,7 +147,7 @@ class Attributes:
         That of `ATTRIBUTES` which it is, where its tag does not say so.
     known : sequence of str, optional
         The attributes that there are, where they are not those of its kind; others are reported.
-    defaults : mapping of str to Entry
+    defaults : mapping of str to AttributeText
         What the default class says.
     """
 
@@ -159,7 +159,7 @@ class Attributes:
         *,
         kind: str = "",
         known: Sequence[str] | None = None,
-        defaults: Mapping[str, Entry] | None = None,
+        defaults: Mapping[str, AttributeText] | None = None,
     ) -> None:
         self.element, self.item, self.log = element, item or named(element), log
         check_known(element, log, self.item, ATTRIBUTES[kind or element.tag] if known is None else known)
@@ -168,7 +168,7 @@ class Attributes:
         self.explicit = frozenset(element.attributes)
         self.contested: str | None = None  # form of the orientation in its default class, if the element itself has quat
         self.entries = dict(defaults or {})
-        self.entries |= {key: Entry(text, element, self.item) for key, text in element.attributes.items()}
+        self.entries |= {key: AttributeText(text, element, self.item) for key, text in element.attributes.items()}
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
@@ -324,7 +324,7 @@ def named(element: Element) -> str:
 
 
 #: Contents of one class: attributes by the kind of element.
-Class = dict[str, dict[str, Entry]]
+Class = dict[str, dict[str, AttributeText]]
 
 
 class Defaults:
@@ -369,7 +369,7 @@ class Defaults:
         tables, kind = self.classes[name], kind_of(element.tag)
         tables[kind] = {**tables.get(kind, {}), **{key: entries[key] for key in keys if key in entries}}
 
-    def of(self, element: Element, surrounding: Sequence[str] = (), kind: str = "") -> dict[str, Entry]:
+    def of(self, element: Element, surrounding: Sequence[str] = (), kind: str = "") -> dict[str, AttributeText]:
         """Return the default attributes of an element; `surrounding` are the enclosing child classes, innermost last."""
         name = element.get("class") or (surrounding[-1] if surrounding else MAIN)
         return self.classes[self.known(element, name, "class")].get(kind or kind_of(element.tag), {})
