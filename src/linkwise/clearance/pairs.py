@@ -14,7 +14,7 @@ from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.configuration import random_configuration
 from linkwise.model.shape import Shape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import listed, whole
 
@@ -33,6 +33,7 @@ def collision_shapes(tree: Tree, disabled: Iterable[Any] | None = None, seed: in
     ArgumentError
         Where there are none; for pairs of links that are not there.
     """
+    require_tree(tree, "clearance: mechanism")
     names = None if disabled is None else _disabled(tree, disabled)
     key = ("shapes", names, whole("seed", seed, 0))
     return tree.memo("clearance", key, lambda: _collision_shapes(tree, names, seed))
@@ -83,17 +84,26 @@ def _names(shapes: Sequence[Shape]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def disabled_pairs(pairs: Iterable[Any]) -> tuple[tuple[str, str], ...]:
+    """Pairs of words; the reasons, as an SRDF has them, are left out."""
+    result = []
+    for pair in listed("disabled", pairs, "pairs of names of links"):
+        words = isinstance(pair, Sequence) and not isinstance(pair, str) and all(isinstance(word, str) for word in pair[:2])
+        if not words or len(pair) not in {2, 3}:
+            raise ArgumentError(f"disabled holds {shown(pair)}; expected pairs of names of links")
+        result.append((pair[0], pair[1]))
+    return tuple(result)
+
+
 def _disabled(tree: Tree, pairs: Iterable[Any]) -> frozenset[frozenset[str]]:
     """Pairs of names of links, from those of an SRDF with reasons too."""
     known = {"base", *tree.link_names}
     result = set()
-    for pair in listed("disabled", pairs, "pairs of names of links"):
-        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in {2, 3}:
-            raise ArgumentError(f"disabled holds {shown(pair)}; expected pairs of names of links")
-        for name in pair[:2]:
+    for pair in disabled_pairs(pairs):
+        for name in pair:
             if name not in known:
                 raise ArgumentError(f"disabled: there is no link {shown(name)}; expected {choices(sorted(known))}")
-        result.add(frozenset(pair[:2]))
+        result.add(frozenset(pair))
     return frozenset(result)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
-from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.pairs import collision_shapes, disabled_pairs
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
@@ -92,7 +92,7 @@ class Clear(Constraint):
         priority: int | None = None,
     ) -> None:
         settle(self, **importance(weight, priority))
-        pairs = None if disabled is None else tuple(tuple(pair) if not isinstance(pair, str) else pair for pair in disabled)
+        pairs = None if disabled is None else disabled_pairs(disabled)
         others = obstacle_set(obstacles)
         settle(self, margin=positive("margin", margin, zero=True), obstacles=others, disabled=pairs, seed=seed)
 
@@ -191,3 +191,10 @@ def _rates(view: Configuration, link: int, force: Array, moment: Array) -> Array
         raise ArgumentError("Clear: a shape on a floating base; expected it on a fixed link of the base")
     jac, origin = view.jacobian(link), view.pose(link)[:3, 3]
     return np.asarray(force @ jac[:3] + (moment - cross(origin, force)) @ jac[3:])
+
+
+def clear_given(value: Any) -> Clear:
+    """The value, where it is a `Clear`; an error says what it is."""
+    if not isinstance(value, Clear):
+        raise ArgumentError(f"clear is {shown(value)}; expected a Clear")
+    return value
