@@ -13,6 +13,7 @@ from linkwise.clearance.kernels import frames_at, segment_gaps
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.configuration import random_configuration
+from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
@@ -82,6 +83,25 @@ def _names(shapes: Sequence[Shape]) -> tuple[str, ...]:
                 name = f"{first}_{number}"
         names.append(name)
     return tuple(names)
+
+
+def require_in_world(tree: Tree, obstacles: CapsuleSet) -> None:
+    """Raise `ArgumentError` where an obstacle is said to be on a link whose frame is not the world's.
+
+    Obstacles stand in the world frame, whatever their `Shape.link`: on a link they might be meant to move with it.
+    """
+    for shape, name in zip(obstacles.shapes, obstacles.names, strict=True):
+        if shape.link in tree.link_names and not _is_world(tree, tree.link_index(shape.link)):
+            raise ArgumentError(
+                f"the obstacle {shown(name)} is on {shown(shape.link)}, a link of {tree.name!r} whose frame is not the"
+                " world's; expected a word that is no link's, for obstacles stand in the world frame"
+            )
+
+
+def _is_world(tree: Tree, link: int) -> bool:
+    """True if the frame of a link is that of the world in every configuration."""
+    still = not tree.floating and not any(tree.links[k].moves for k in tree.path(link))
+    return still and np.array_equal(np.asarray(forward_kinematics(tree, tree.neutral, link=link), dtype=float), np.eye(4))
 
 
 def disabled_pairs(pairs: Iterable[Any]) -> tuple[tuple[str, str], ...]:

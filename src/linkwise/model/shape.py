@@ -54,7 +54,8 @@ class Shape(CheckedRecord):
     Parameters
     ----------
     link : str
-        The link that carries it, or ``"base"``; of an obstacle ``"world"``, or any word.
+        The link that carries it, or ``"base"``; of an obstacle ``"world"``, or any word that is
+        not the name of a link (of a link whose frame is the world's it may be).
     kind : {"box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"}
         Its geometry.
     size : float or sequence of float

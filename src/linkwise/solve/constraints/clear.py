@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
-from linkwise.clearance.pairs import collision_shapes, disabled_pairs
+from linkwise.clearance.pairs import collision_shapes, disabled_pairs, require_in_world
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
@@ -119,6 +119,7 @@ class Clear(Constraint):
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the mechanism has shapes with pairs to be checked."""
         shapes = collision_shapes(tree, self.disabled, self.seed)
+        require_in_world(tree, self.obstacles)
         if not shapes.pairs and not (shapes.moving and self.obstacles.names):
             raise ArgumentError(f"{tree.name!r} has no pair of shapes that could touch; expected obstacles, or more shapes")
 
