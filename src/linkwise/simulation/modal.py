@@ -115,6 +115,7 @@ class ModalRollout(AdaptiveRollout):
             y = np.concatenate([q, qd, [self.total]])
             functions = [*watched, *(function for _, _, function in changing)]
             solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
+            self._add_missed(solution, watched)
             if solution.status < 0:
                 self._stop(float(solution.t[-1]), solution.message)
                 break
