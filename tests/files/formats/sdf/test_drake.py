@@ -63,6 +63,25 @@ def test_moves_as_in_drake(crane: Path) -> None:
         assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of three bodies
 
 
+def test_the_first_of_two_elements_counts_on_request(crane: Path) -> None:
+    """As in libsdformat, by which Drake reads: each element is looked up as the first of its tag."""
+    twice = CART.replace("<mass>1</mass>", "<mass>1</mass><mass>7</mass>").replace(
+        '<link name="arm">', '<link name="arm"><pose>0.1 0.2 0.5 0.1 0 0</pose>'
+    )
+    crane.write_text(twice)
+    with pytest.raises(FileError, match="<pose> occurs twice.*drop_unknown=True") as caught:
+        files.read(crane)
+    assert len(caught.value.problems) == 2
+    mechanism = files.read(crane, drop_unknown=True).mechanism
+    assert sum("occurs twice" in str(remark) for remark in files.remarks(crane, drop_unknown=True)) == 2
+    assert mechanism.links[-1].body.mass == 1.0
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, drake_plant
+
+    for what, difference in DrakeTwin(mechanism, drake_plant(crane, [])).residuals(1):
+        assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of three bodies
+
+
 BACKWARDS = """
 <sdf version="1.9">
   <model name="hoist">

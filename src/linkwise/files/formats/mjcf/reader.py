@@ -80,8 +80,8 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
     [1.571]
     """
     try:
-        top = read_xml(text, "mujoco")
         log = Report(options.drop_unknown)
+        top = read_xml(text, "mujoco", log.drop)
         includer = Includer(folder, log, options.include_root)
         includer.expand(top)
         attacher = Attacher(top, log, includer)

@@ -89,7 +89,7 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
     """
     values = Values(options.drop_unknown)
     try:
-        top = read_xml(text, "sdf")
+        top = read_xml(text, "sdf", values.drop)
         version = file_version(values, top)
         if values.problems:
             return Reading(None, values.sorted_problems, {})

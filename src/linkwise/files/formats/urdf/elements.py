@@ -51,13 +51,13 @@ class Notes(Report):
         children = element.all(tag)
         for other in children[1:]:
             twice = f"{item}: <{tag}> occurs twice, first in line {children[0].line}"
-            if not other.repeats(children[0]):
-                self.report(other, twice)
-                break
-            self.remark(other, f"{twice}, with the same words")
-            for part in other.walk():
-                part.asked_attributes.update(part.attributes)
-                part.asked_tags.update(child.tag for child in part.children)
+            if other.repeats(children[0]):
+                self.remark(other, f"{twice}, with the same words")
+            else:
+                self.drop(other, twice, "the first counts")
+                if not self.drops:
+                    break
+            element.children.remove(other)
         return children[0] if children else None
 
     def named(self, parent: Element, tag: str) -> Iterator[tuple[str, Element]]:

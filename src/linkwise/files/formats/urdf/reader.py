@@ -212,11 +212,11 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
     options : ReadOptions
         How it is read.
     """
+    notes = Notes(options.swap_limits, options.drop_unknown)
     try:
-        robot = read_xml(text, "robot")
+        robot = read_xml(text, "robot", notes.drop)
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    notes = Notes(options.swap_limits, options.drop_unknown)
     for child in robot.children:
         if child.tag == "drake:joint":
             child.tag = "joint"
