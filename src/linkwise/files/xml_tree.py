@@ -241,13 +241,14 @@ def without_comments(text: str) -> str:
 
 #: Parts of a text without comments in which quotes mean nothing, and tags with attributes; and an attribute's value
 #: with what follows it without a blank.
-_TAG = re.compile(r"""<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<[^\s<>"'/!?]+\s(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>""", re.DOTALL)
+_TAG = re.compile(
+    r"""<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<[^\s<>"'/!?]+\s(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>""", re.DOTALL
+)
 _VALUE = re.compile(r"""(?:"[^"]*"|'[^']*')(?=([^\s/>])?)""")
 
 
 def _with_blanks(text: str) -> str:
     """Add the blanks that attributes lack between them: ``<a b="1"c="2"/>``."""
-
 
     def spaced(match: re.Match[str]) -> str:
         return match[0] if match[0][1] in "!?" else _VALUE.sub(lambda value: value[0] + (" " if value[1] else ""), match[0])

@@ -71,7 +71,9 @@ class Links:
         self.names, self.follows, self.stays, self.physical, self.floats = names, follows, stays, physical, floats
         self.gravity = np.array(gravity)
         self.moving: set[int] = set()
-        self.bearing: dict[int, list[str]] = {}
+        self.carrying: dict[
+            int, list[tuple[str, bool]]
+        ] = {}  # joints of each body, and whether their actuators bear weights
         self.joints: dict[int, MjcfJoint] = {}
         self.model_links: list[Link] = []
         self.between: set[int] = set()
@@ -89,10 +91,16 @@ class Links:
             self.moving.add(k)
             borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
             joints = [joint for joint in (body.free_joint, *(part.attributes for part in body.joints)) if joint is not None]
-            bearing = [joint.item for joint in joints if joint.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
-            self.bearing[k] = bearing
+            carrying = [(joint.item, joint.flag("actuatorgravcomp")) for joint in joints] + self.carrying.get(
+                body.parent, []
+            )
+            self.carrying[k] = carrying
+            bearing = [item for item, is_borne in carrying if is_borne]
+            passive = [item for item, is_borne in carrying if not is_borne]
             if borne.any() and bearing:
-                body.attributes.remark(f"gravcomp is left out, for by actuatorgravcomp of {bearing[-1]} it is an actuator's")
+                why = f"by actuatorgravcomp of {bearing[0]} it is an actuator's"
+                alone = f", so it acts at {passive[0]} alone, which no force with a potential does" if passive else ""
+                body.attributes.remark(f"gravcomp is left out, for {why}{alone}")
             elif borne.any():
                 self.springs.append(ConstantForce(name, borne, body.inertia.com))
         if body.free_joint is not None and not body.joints and not self.floats:

@@ -203,7 +203,7 @@ class _Reader:
             self._actuator(element, equalities)
         floats = equalities.floats
         physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
-        links = Links(names, follows, stays, self._borne(), physical=physical, floats=floats)
+        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
         kept = self._link_bodies(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -368,10 +368,12 @@ class _Reader:
                 self.log.report(self.root, str(problem))
         return mechanism and with_tool_at_a_tip(mechanism)
 
-    def _borne(self) -> Sequence[float]:
-        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off."""
+    def _borne(self, bodies: BodyTree) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or no share is above zero."""
         off = self.settings.disabled
-        return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
+        is_off = {"gravity", "passive"} & off or {"spring", "damper"} <= off
+        borne = not is_off and any(body.attributes.number("gravcomp") > 0 for body in bodies.elements)
+        return self.settings.gravity if borne else (0.0, 0.0, 0.0)
 
     def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
         """Add the springs and dampers defined by time constants t and damping ratios z.
