@@ -71,8 +71,8 @@ def test_what_follows_the_root_is_left_out_on_request(rest: str, tmp_path: Path)
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    for name, text in texts.items():
-        with pytest.raises(FileError, match="line 3: .*drop_unknown=True") as caught:
+    for name in texts:
+        with pytest.raises(FileError, match=r"line 3: .*drop_unknown=True") as caught:
             read(tmp_path / name)
         assert len(caught.value.problems) == 1
         assert read(tmp_path / name, drop_unknown=True).mechanism.link_names[-1].endswith("b")
@@ -85,7 +85,7 @@ def test_what_follows_the_root_is_left_out_on_request(rest: str, tmp_path: Path)
 def test_what_follows_the_root_of_an_srdf(tmp_path: Path) -> None:
     path = tmp_path / "arm.srdf"
     path.write_text('<robot name="r"><group name="g"><joint name="link1"/></group></robot>\n</robot>')
-    with pytest.raises(FileError, match="line 2: .*drop_unknown=True"):
+    with pytest.raises(FileError, match=r"line 2: .*drop_unknown=True"):
         read_srdf(path, lw.robots.planar_2r())
     semantics = read_srdf(path, lw.robots.planar_2r(), drop_unknown=True)
     assert (semantics.groups["g"].joints, len(semantics.remarks)) == (("link1",), 1)

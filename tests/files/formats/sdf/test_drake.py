@@ -69,7 +69,7 @@ def test_the_first_of_two_elements_counts_on_request(crane: Path) -> None:
         '<link name="arm">', '<link name="arm"><pose>0.1 0.2 0.5 0.1 0 0</pose>'
     )
     crane.write_text(twice)
-    with pytest.raises(FileError, match="<pose> occurs twice.*drop_unknown=True") as caught:
+    with pytest.raises(FileError, match=r"<pose> occurs twice.*drop_unknown=True") as caught:
         files.read(crane)
     assert len(caught.value.problems) == 2
     mechanism = files.read(crane, drop_unknown=True).mechanism
