@@ -7,6 +7,7 @@ from linkwise.model.joints.universal import Universal as Universal  # isort: ski
 from linkwise.model.joints.cylindrical import Cylindrical as Cylindrical  # isort: skip
 from linkwise.model.joints.planar import Planar as Planar  # isort: skip
 from linkwise.model.joints.ball import Ball as Ball  # isort: skip
+from linkwise.model.joints.curvilinear import Curvilinear as Curvilinear
 from linkwise.model.joints.fixed import Fixed as Fixed
 from linkwise.model.joints.floating import Floating as Floating
 from linkwise.model.joints.joint import JOINTS as JOINTS

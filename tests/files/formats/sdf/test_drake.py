@@ -143,7 +143,7 @@ def test_what_the_elements_say(crane: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('type="planar"', 'type="curvilinear"', "type is 'drake:curvilinear'; expected "),
+        ('type="planar"', 'type="helical"', "type is 'drake:helical'; expected "),
         ("1 2 3", "1 -2 3", "its damping is -2.0; expected a number >= 0"),
         ("1 2 3", "1 2", "line 21: joint 'slides': <drake:damping> is '1 2'; expected 3 numbers"),
         (">0.003<", ">-1<", "inertia"),

@@ -72,7 +72,7 @@ def test_a_screw_and_damping() -> None:
     [
         (joint("screw"), "joint 'j': it has no <drake:screw_thread_pitch>; expected one, m for each turn"),
         (joint("screw", "<drake:screw_thread_pitch/>"), "<drake:screw_thread_pitch> has no value"),
-        (joint("curvilinear"), "type is 'drake:curvilinear'; expected 'fixed'"),
+        (joint("helical"), "type is 'drake:helical'; expected 'fixed'"),
         (joint("ball", tag="joint"), "type is 'ball'; expected 'fixed'"),
         (joint("planar", '<dynamics damping="1 2"/>'), "damping of <dynamics> is '1 2'; expected 3 numbers"),
         (joint("universal", '<dynamics damping="-1"/>'), "its damping is -1.0; expected a number >= 0"),

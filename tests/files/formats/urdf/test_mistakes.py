@@ -18,7 +18,7 @@ ABC = AB + '<link name="c"/>\n'
 WHOLE = '<inertia ixx="1" iyy="1" izz="1" ixy="0" iyz="0" ixz="0"/>'
 TYPES = (
     "'fixed', 'revolute', 'continuous', 'prismatic', 'planar', 'floating', 'spherical', 'drake:ball', 'drake:planar', "
-    "'drake:universal' or 'drake:screw'"
+    "'drake:universal', 'drake:screw' or 'drake:curvilinear'"
 )
 TRIANGLE = "principal moments in which none exceeds the sum of the other two (triangle inequality)"
 FLOATING = "a floating joint can only be the one joint of the root"

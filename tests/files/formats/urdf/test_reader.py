@@ -412,6 +412,15 @@ def test_shapes() -> None:
     assert hash(shapes[0]) == hash(wanted[0])
 
 
+def test_of_two_materials_the_first_counts_on_request() -> None:
+    colours = '<material name="m"><color rgba="1 0 0 1"/></material><material name="n"><color rgba="0 1 0 1"/></material>'
+    text = f"<visual><geometry><box size='1 1 1'/></geometry>{colours}</visual>"
+    assert urdf.parse(f"<robot>{link('a', text)}</robot>").description.shapes == ()  # type: ignore[union-attr]
+    reading = urdf.parse(f"<robot>{link('a', text)}</robot>", options=ReadOptions(drop_unknown=True))
+    assert [shape.material for shape in reading.description.shapes] == ["m"]  # type: ignore[union-attr]
+    assert [str(remark).split("; ")[-1] for remark in reading.remarks] == ["the first counts"]
+
+
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [

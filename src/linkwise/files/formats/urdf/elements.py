@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import choices
+from linkwise.files.drake_curves import curvilinear_joint
 from linkwise.files.report import Report, body_fields
 from linkwise.files.text import number, why_not
 from linkwise.files.xml_tree import Element
@@ -194,12 +195,13 @@ EXTENSIONS = {
     "drake:planar": "planar",
     "drake:universal": "universal",
     "drake:screw": "screw",
+    "drake:curvilinear": "curvilinear",
 }
 
 TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating", *EXTENSIONS)
 
 #: Joints with one coordinate.
-SINGLE = ("revolute", "continuous", "prismatic", "drake:screw")
+SINGLE = ("revolute", "continuous", "prismatic", "drake:screw", "drake:curvilinear")
 
 #: URDF's default axis.
 AXIS = (1.0, 0.0, 0.0)
@@ -312,7 +314,15 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
         notes.report(element, f"{item}: its parent and its child are the same link, {child!r}")
         return None
     joint = JointElement(name, kind, parent, child, element, before, FIXED_AXES.get(kind, AXIS))
-    for tag in MOVING if kind in SINGLE else ["axis"] if kind == "planar" else []:
+    for tag in (
+        ("dynamics", "mimic")
+        if kind == "drake:curvilinear"
+        else MOVING
+        if kind in SINGLE
+        else ["axis"]
+        if kind == "planar"
+        else []
+    ):
         read, fields = MOVING[tag]
         part = notes.only(item, element, tag)
         if part is not None:
@@ -379,7 +389,10 @@ def _dynamics(notes: Notes, item: str, joint: JointElement, element: Element) ->
 
 
 def _extension(notes: Notes, item: str, joint: JointElement) -> None:
-    """The pitch of a screw, and the damping of a joint with several coordinates."""
+    """The pitch of a screw, the path of a curvilinear joint, and the damping of a joint with several coordinates."""
+    if joint.kind == "drake:curvilinear":
+        _curvilinear(notes, item, joint)
+        return
     if joint.kind == "drake:screw":
         part = notes.only(item, joint.element, PITCH)
         if part is None:
@@ -397,6 +410,26 @@ def _extension(notes: Notes, item: str, joint: JointElement) -> None:
         notes.report(part, f"{item}: its damping is {min(values)!r}; expected a number >= 0")
     elif any(values):
         joint.damping = values
+
+
+def _curvilinear(notes: Notes, item: str, joint: JointElement) -> None:
+    element = joint.element
+
+    def direction(tag: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        part = notes.only(item, element, tag)
+        return default if part is None else notes.vector(item, part, "xyz", (0.0, 0.0, 0.0))
+
+    part = notes.only(item, element, "drake:is_periodic")
+    repeats = part is not None and part.get("value") == "true"
+    path = curvilinear_joint(
+        notes, item, element, lambda curve, name: notes.number(item, curve, name, 0.0), direction, repeats
+    )
+    if path is None:  # (which is reported)
+        joint.kind, joint.fields = "fixed", {}
+    else:
+        joint.before = joint.before @ path[1]
+        joint.fields["joint"] = path[0]
+        joint.fields |= {} if repeats else {"limits": (0.0, float(path[0].lengths.sum()))}
 
 
 def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> None:

@@ -311,7 +311,7 @@ class _Reader:
         self.places[f"joint {joint.name!r}"] = {"": joint.element.line, **joint.lines}
         fields: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
         fields |= {**joint.fields, **body}
-        if fields["joint"] not in {"fixed", "floating", "ball"}:
+        if KINDS[joint.kind] not in {"fixed", "floating", "ball", "curvilinear"}:
             fields["axis"] = joint.axis
         if joint.name != name:
             fields["joint_name"] = joint.name
