@@ -300,6 +300,7 @@ class _Reader:
         self._axes(scope, joint, item, kind)
         if joint.kind in ONE:
             self._rotor(joint, item)
+            self._drake_mimic(joint, item)
         if joint.kind == "planar":
             joint.start = self._placed(scope, scope.end(element, "parent"), element)
             self._planar(joint, item)
@@ -407,8 +408,32 @@ class _Reader:
             return
         defaults = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
         ratio, offset, reference = (self.values.number(item, child, tag, value) for tag, value in defaults.items())
+        self._follow(joint, item, leader, ratio, offset - ratio * reference, child)
+
+    def _drake_mimic(self, joint: SdfJoint, item: str) -> None:
+        """Drake's own element: it follows multiplier leader + offset, of which all are attributes."""
+        child = self.values.only(item, joint.element, "drake:mimic")
+        if child is None:
+            return
+        values = []
+        for key in ("multiplier", "offset"):
+            text = child.get(key)
+            subject = f"{item}: {key} of <drake:mimic>"
+            parsed = None if text is None else self.values.finite(child, subject, text, 1)
+            if text is None:
+                self.values.report(child, f"{item}: <drake:mimic> has no {key}; expected a number")
+            values += list(parsed or ())
+        leader = (child.get("joint") or "").strip()
+        if not leader or "mimic" in joint.fields:
+            why = "names no joint" if not leader else "stands beside a <mimic> of its axis"
+            self.values.report(child, f"{item}: <drake:mimic> {why}; expected one joint that it follows")
+        elif len(values) == 2:
+            self._follow(joint, item, leader, values[0], values[1], child)
+
+    def _follow(self, joint: SdfJoint, item: str, leader: str, ratio: float, offset: float, at: Element) -> None:
+        """Let a joint follow one of its own model."""
         prefix = joint.name[: len(joint.name) - len((joint.element.get("name") or "").strip())]
-        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset - ratio * reference), child)
+        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset), at)
         joint.fields |= {"mimic": mimic} if mimic else {}
 
     def _planar(self, joint: SdfJoint, item: str) -> None:

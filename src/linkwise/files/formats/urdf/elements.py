@@ -359,6 +359,13 @@ def _axis(notes: Notes, item: str, joint: JointElement, element: Element) -> Non
         notes.report(element, f"{item}: its axis is zero; expected a direction")
 
 
+#: Drake's attribute of a ``<limit>``.
+ACCELERATION = "drake:acceleration"
+
+#: Attributes of a ``<limit>``, and what they limit.
+GREATEST = {"velocity": "qd_max", ACCELERATION: "qdd_max", "effort": "tau_max"}
+
+
 def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     if joint.kind != "continuous":
         low, high = (notes.end(item, element, end, 0.0) for end in ("lower", "upper"))
@@ -367,7 +374,7 @@ def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> No
         limits = notes.limits(element, item, low, high, notes.swap_limits)
         if limits != (-math.inf, math.inf):
             joint.fields["limits"] = limits
-    for attribute, name in (("velocity", "qd_max"), ("effort", "tau_max")):
+    for attribute, name in GREATEST.items():
         greatest = notes.end(item, element, attribute, math.inf)
         if greatest < 0:
             notes.report(element, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
@@ -443,7 +450,7 @@ def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> No
 #: Reader of each element of a movable joint, and the fields that it sets.
 MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tuple[str, ...]]] = {
     "axis": (_axis, ("axis",)),
-    "limit": (_limit, ("limits", "qd_max", "tau_max")),
+    "limit": (_limit, ("limits", *GREATEST.values())),
     "dynamics": (_dynamics, ("motor",)),
     "mimic": (_mimic, ("mimic",)),
 }
