@@ -34,7 +34,11 @@ class MujocoTwin:
     """
 
     def __init__(self, mech: Mechanism, model: mujoco.MjModel) -> None:
-        self.mech, self.model = mech.replace(loops=()), model
+        tied = {end for loop in mech.loops for end in (loop.first, loop.second)}
+        kept = [link for link in mech.links if not (link.name in tied and link.mimic and link.body.is_zero)]
+        tool = {} if mech.link_names[mech.tool_index] not in tied else {"tool_link": None}
+        self.mech = mech = mech.replace(loops=(), links=kept, **tool)  # (without the links of polynomials)
+        self.model = model
         self.data = mujoco.MjData(model)
         model.opt.viscosity = model.opt.density = 0.0
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT

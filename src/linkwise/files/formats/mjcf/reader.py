@@ -15,6 +15,7 @@ from linkwise.errors import FileProblem, choices, members, shown
 from linkwise.files.formats.mjcf.attachment import Attacher, Replicator
 from linkwise.files.formats.mjcf.attributes import ACTUATORS, ORDER, Attributes, Defaults, check_known, check_tag, offered
 from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement, BodyTree, repeated
+from linkwise.files.formats.mjcf.coordinate_sums import with_sums
 from linkwise.files.formats.mjcf.document import Includer, keep_body, settings_of
 from linkwise.files.formats.mjcf.geoms import scaled_to
 from linkwise.files.formats.mjcf.links import Equalities, LinkNames, Links, still_roots
@@ -215,6 +216,9 @@ class _Reader:
         if not bodies.elements:
             links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
         mechanism = self._mechanism(links, equalities, floats)
+        places = frozenset(links.between)
+        if mechanism is not None and equalities.sums:
+            mechanism, places = with_sums(mechanism, equalities.sums, places)
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.problems or mechanism is None:
             return Reading(None, self.log.sorted_problems, links.lines)
@@ -222,7 +226,7 @@ class _Reader:
         links.lines["floating",] = next((body.free_joint.element.line for body in bodies.elements if body.free_joint), 0)
         self._tell_lacking([bodies.elements[k] for k in kept])
         description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
-        return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
+        return Reading(description, [], links.lines, remarks, places, self.log.lacking)
 
     def _spring(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
         """The spring and damper of a tendon: the length is a sum of joint coordinates, or of lines from site to site."""
