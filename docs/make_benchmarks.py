@@ -137,6 +137,8 @@ loop, a call for each configuration, or in its `rneaInParallel` with one thread.
 already; the binding of Pinocchio makes a new array of each result before. "One call" is one configuration, called from
 Python, for both. Of all rows but those of inverse dynamics, forward kinematics and the Jacobian: where the results of one
 configuration take 1,000 bytes or more, a batch has as many as fit into 1 MiB, the second cache of this processor.
+"nonzeros" are the elements of the same result that depend on the inputs ([`kernel.nonzeros`](conventions.md#nonzeros)),
+where they are half of it or less; Pinocchio's time is that of the whole result, for its binding returns no other.
 
 {pinocchio}
 
