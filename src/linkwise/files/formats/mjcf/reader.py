@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial, reduce
-from itertools import pairwise
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from linkwise.files.formats.mjcf.document import Includer, keep_body, settings_o
 from linkwise.files.formats.mjcf.geoms import scaled_to
 from linkwise.files.formats.mjcf.links import Equalities, LinkNames, Links, still_roots
 from linkwise.files.formats.mjcf.meshes import Meshes
+from linkwise.files.formats.mjcf.tendons import TendonPath
 from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, Report, attempt, some, with_tool_at_a_tip
 from linkwise.files.xml_tree import Element, XmlError, read_xml
@@ -48,7 +48,7 @@ LEFT = {
 KNOWN = (*READ, *LEFT)
 
 #: Why tendons and actuators are left out.
-TENDON_LEFT = "only fixed tendons and straight ones with a stiffness, damping or armature of their own act here"
+TENDON_LEFT = "only tendons with a stiffness, damping or armature of their own act here"
 ACTUATOR_LEFT = "what drives the joints is not a part of the mechanism"
 
 #: No time constant, and no square of one, counts as less (MuJoCo's bound).
@@ -98,10 +98,8 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
 
 
 def _pulls(attrs: Attributes) -> bool:
-    """True if a tendon has a spring, damper or inertia, and is fixed or runs straight between two sites."""
-    if attrs.element.tag != "fixed" and any(part.tag != "site" for part in attrs.element.children):
-        return False
-    return _acts(attrs, ("stiffness", "damping", "armature"))
+    """True if a tendon has a spring, damper or inertia."""
+    return any(any(attrs.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping", "armature"))
 
 
 def _mobility(mass: FloatArray) -> FloatArray:
@@ -112,11 +110,6 @@ def _mobility(mass: FloatArray) -> FloatArray:
     empty, shares = values <= 1e-13, np.square(vectors)  # (the diagonal is 1: rounding of some units, times the size)
     mobility = scale**2 * (shares[:, ~empty] / values[~empty]).sum(axis=1)
     return np.where(shares[:, empty].sum(axis=1) > 1e-9, np.inf, mobility)
-
-
-def _acts(attrs: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
-    """True if some of the tendon's attributes are not zero."""
-    return any(any(attrs.numbers(key, 1, 3) or ()) for key in keys)
 
 
 class _Reader:
@@ -155,15 +148,11 @@ class _Reader:
                 check_tag(element, "<mujoco>", self.log, KNOWN)
 
     def _tendon(self, element: Element) -> Attributes:
-        """A tendon, left out but for some; not one around geoms with an inertia, which would be missing."""
+        """A tendon, left out unless it pulls."""
         item = f"tendon {shown(element.get('name'))}"
         attrs = Attributes(element, self.log, item, kind="tendon", defaults=self.defaults.of(element, kind="tendon"))
         if not _pulls(attrs):
             self.log.leave(element, f"<{element.tag}> of <tendon>", TENDON_LEFT)
-            if element.tag == "spatial" and _acts(attrs):
-                attrs.remark("its spring and damper are left out, for it goes around geoms or over pulleys")
-            if attrs.number("armature"):
-                attrs.report("its armature is an inertia along a path, which has no counterpart here", "armature")
         return attrs
 
     def _actuator(self, element: Element, equalities: Equalities) -> None:
@@ -208,7 +197,7 @@ class _Reader:
         for k in kept:
             links.add(k, bodies.elements[k])
         for tendon in filter(_pulls, tendons):
-            self._spring(tendon, links, equalities, kept)
+            self._spring(tendon, links, equalities, bodies, kept)
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
                 self.log.leave(site.attributes.element, "<site>", "a frame without a constraint on it")
@@ -224,10 +213,12 @@ class _Reader:
         description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
         return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
 
-    def _spring(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
+    def _spring(
+        self, attrs: Attributes, links: Links, equalities: Equalities, bodies: BodyTree, kept: Collection[int]
+    ) -> None:
         """The spring and damper of a tendon: the length is a sum of joint coordinates, or of lines from site to site."""
         if attrs.element.tag == "spatial":
-            self._spring_of_path(attrs, links, equalities, kept)
+            self._spring_of_path(attrs, links, equalities, bodies, kept)
             return
         joints = {joint.name: joint for k in kept for joint in equalities.bodies[k].joints}
         ratios: dict[str, float] = {}
@@ -246,29 +237,26 @@ class _Reader:
             if spring := attrs.build(partial(Spring, ratios, **values)):
                 links.springs.append(spring)
 
-    def _spring_of_path(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
+    def _spring_of_path(
+        self, attrs: Attributes, links: Links, equalities: Equalities, bodies: BodyTree, kept: Collection[int]
+    ) -> None:
         """The spring and damper of a spatial tendon."""
-        places = [Attributes(part, self.log, f"{attrs.item}: <site>", kind="tendon site") for part in attrs.element.children]
-        sites = [place.lookup("site", equalities.sites, "sites") for place in places]
-        equalities.used.update(str(place.text("site")) for place in places)
-        ends = [site for site in sites if site is not None]
-        if len(ends) < len(sites):
+        path = TendonPath(attrs, equalities, bodies)
+        if path.points is None:
             return
-        bodies = [site.body for site in ends]
-        if not {*bodies} - {WORLD} <= {*kept}:
+        if not path.bodies - {WORLD} <= {*kept}:
             attrs.remark("its spring and damper are left out, for it pulls at a body that is left out")
             return
-        if len({*bodies}) < 2:
+        if len(path.bodies) < 2:
             attrs.remark("its spring and damper are left out, for its sites are on one body")
             return
-        poses = {WORLD: np.eye(4)}
-        for k, body in enumerate(equalities.bodies):  # (at the coordinates from which MuJoCo counts springs)
-            motions = [joint.motion(joint.springref) for joint in body.joints]
-            poses[k] = reduce(np.matmul, [body.frame, *motions], poses[body.parent])
-        at = [(poses[site.body] @ site.frame)[:3, 3] for site in ends]
-        length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(at))
-        names = ["base" if body == WORLD else equalities.links[body] for body in bodies]
-        points = [(name, site.frame[:3, 3]) for name, site in zip(names, ends, strict=True)]
+        if path.wraps and attrs.number("armature"):
+            attrs.report("it has an armature and goes around geoms, which MuJoCo does not support", "armature")
+            return
+        points = path.points
+        if (spring := attrs.build(partial(LinearSpringDamper, points))) is None:
+            return
+        length = path.length(spring.pieces)
         values = self._spring_values(attrs, length)
         if values and 0.0 < -values.get("rest", 0.0) <= values["slack"]:  # (no line is shorter than 0)
             values |= {"rest": 0.0, "slack": values["slack"] + values["rest"]}
