@@ -15,6 +15,7 @@ from linkwise.files.formats.mjcf.geoms import Geom
 from linkwise.files.formats.mjcf.links import Equalities
 from linkwise.files.xml_tree import Element
 from linkwise.model.loop import BASE
+from linkwise.model.spring import ForceElement
 from linkwise.model.tendon_path import PathPiece, Pulley, WrapCylinder, WrapObject, WrapSphere
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
@@ -132,3 +133,13 @@ class TendonPath:
         while body != WORLD and not elements[body].moves:
             body = elements[body].parent
         return body
+
+
+def any_wrap(element: ForceElement) -> bool:
+    """True if the path of a spring goes around something."""
+    return any(piece.wrap is not None for piece in element.pieces)
+
+
+def geom_type(wrap: WrapObject) -> str:
+    """The type of the geom of a wrap object."""
+    return "sphere" if isinstance(wrap, WrapSphere) else "cylinder"
