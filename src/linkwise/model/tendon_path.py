@@ -238,7 +238,7 @@ def path_elements(check: Checker, field: str, points: Any) -> tuple[Any, ...]:
         elements = [_element(x) for x in points]
     except (TypeError, ValueError):
         elements = []
-    if len(links_of(elements)) < 2 or not all(map(_is_path, _branches(elements))):
+    if len(links_of(elements)) < 2 or not is_path(elements):
         check.report(field, points, _EXPECTED)
         return ()
     return tuple((x[0], position(check, field, x[1])) if isinstance(x, tuple) else x for x in elements)
@@ -277,7 +277,12 @@ def _branches(elements: Sequence[Any]) -> list[list[Any]]:
     return branches[1:] if elements and isinstance(elements[0], Pulley) else branches
 
 
-def _is_path(branch: Sequence[Any]) -> bool:
+def is_path(elements: Sequence[Any]) -> bool:
+    """True if each branch begins and ends with a point, has two or more, and no two wrap objects between two of them."""
+    return all(map(_is_branch, _branches(elements)))
+
+
+def _is_branch(branch: Sequence[Any]) -> bool:
     """True for two points or more, with one wrap object between two of them at most."""
     wraps = [isinstance(x, WrapObject) for x in branch]
     doubled = any(a and b for a, b in pairwise(wraps))

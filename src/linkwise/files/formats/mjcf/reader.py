@@ -28,6 +28,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.potential import BallSpring
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
+from linkwise.model.tendon_path import is_path
 from linkwise.spatial.scalar import FloatArray
 
 READ = ("compiler", "option", "default", "worldbody", "tendon", "equality", "actuator")
@@ -243,6 +244,9 @@ class _Reader:
         """The spring and damper of a spatial tendon."""
         path = TendonPath(attrs, equalities, bodies)
         if path.points is None:
+            return
+        if not is_path(path.points):
+            attrs.report("its path is wrong; expected two sites or more after each pulley, and geoms only between two sites")
             return
         if not path.bodies - {WORLD} <= {*kept}:
             attrs.remark("its spring and damper are left out, for it pulls at a body that is left out")
