@@ -51,6 +51,15 @@ def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, f
     return low, high
 
 
+def _two_numbers(check: Checker, field: str, value: Any) -> tuple[float, float]:
+    """Two numbers, no symbols."""
+    values = check.vector(field, value, 2)
+    if values.dtype == object:
+        check.report(field, value, "numbers: symbols are for stiffness, rest, damping and force")
+        return 0.0, 0.0
+    return float(values[0]), float(values[1])
+
+
 _not_negative = partial(Checker.number, least=0.0)
 
 
@@ -131,6 +140,7 @@ class _SpringDamper(ForceElement, ABC):
     force: Any
     inertia: Any
     slack: Any
+    nonlinear_stiffness: tuple[float, float]
 
     def _stretch(self, length: Any) -> Any:
         """Deviation of the length from the rest length."""
@@ -141,7 +151,12 @@ class _SpringDamper(ForceElement, ABC):
 
     def tension(self, length: Any, rate: Any) -> Any:
         """Tension that shortens the length, N or N m."""
-        return self.stiffness * self._stretch(length) + self.damping * rate + self.force
+        stretch = self._stretch(length)
+        elastic = self.stiffness * stretch
+        if any(self.nonlinear_stiffness):
+            square, cube = self.nonlinear_stiffness
+            elastic = elastic + (square + cube * stretch) * (stretch * stretch)
+        return elastic + self.damping * rate + self.force
 
     @property
     def length_inertia(self) -> Any:
@@ -151,7 +166,11 @@ class _SpringDamper(ForceElement, ABC):
     def energy(self, length: Any) -> Any:
         """Stored energy, J."""
         stretch = self._stretch(length)
-        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
+        elastic = 0.5 * self.stiffness * (stretch * stretch)
+        if any(self.nonlinear_stiffness):
+            square, cube = self.nonlinear_stiffness
+            elastic = elastic + (square / 3.0 + 0.25 * cube * stretch) * (stretch * stretch * stretch)
+        return elastic + self.force * length
 
     @property
     def dissipates(self) -> bool:
@@ -183,6 +202,8 @@ class Spring(_SpringDamper):
         Inertia of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
     slack : float
         How far beyond the rest the stiffness takes nothing, rad or m: a rope with rest 0 pulls from this length on.
+    nonlinear_stiffness : (2,) array_like
+        b (N m/rad2 or N/m2) and c (N m/rad3 or N/m3): the stiffness pulls with k x + b x^2 + c x^3, x beyond the rest.
 
     Raises
     ------
@@ -205,6 +226,7 @@ class Spring(_SpringDamper):
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
     slack: Annotated[Any, _not_negative] = 0.0
+    nonlinear_stiffness: Annotated[Any, _two_numbers] = (0.0, 0.0)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -255,6 +277,8 @@ class LinearSpringDamper(_SpringDamper):
         Inertia of what moves along the length, kg: it takes inertia d2s/dt2 more.
     slack : float
         How far beyond the rest the stiffness takes nothing, m: a rope with rest 0 pulls from this length on.
+    nonlinear_stiffness : (2,) array_like
+        b (N/m2) and c (N/m3): the stiffness pulls with k x + b x^2 + c x^3, x beyond the rest.
 
     Raises
     ------
@@ -278,6 +302,7 @@ class LinearSpringDamper(_SpringDamper):
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
     slack: Annotated[Any, _not_negative] = 0.0
+    nonlinear_stiffness: Annotated[Any, _two_numbers] = (0.0, 0.0)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -297,7 +322,7 @@ class LinearSpringDamper(_SpringDamper):
     @property
     def is_linear(self) -> bool:
         """True if the force is k times the vector between two points, also where these coincide."""
-        others = (self.rest, self.damping, self.force, self.slack)
+        others = (self.rest, self.damping, self.force, self.slack, *self.nonlinear_stiffness)
         return len(self.points) == 2 and not any_nonzero(np.array(others, dtype=object))
 
     def locked(self, values: Mapping[str, float]) -> LinearSpringDamper:

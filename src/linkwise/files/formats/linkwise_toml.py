@@ -284,6 +284,7 @@ SPRING = Schema(
     Field("force", schema.NUMBER, "N m or N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg m2 or kg", 0.0, "of what moves along the length"),
     Field("slack", schema.NUMBER, "rad or m", 0.0, "how far beyond the rest there is no tension"),
+    Field("nonlinear_stiffness", schema.NUMBERS, "", (0.0, 0.0), "tension per square and per cube of the length"),
     make=_spring,
     values=_spring_values,
 )
@@ -316,6 +317,7 @@ LINEAR_SPRING_DAMPER = Schema(
     Field("force", schema.NUMBER, "N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg", 0.0, "of what moves along the length"),
     Field("slack", schema.NUMBER, "m", 0.0, "how far beyond the rest there is no tension"),
+    Field("nonlinear_stiffness", schema.NUMBERS, "N/m2, N/m3", (0.0, 0.0), "tension per square and per cube of the length"),
     make=_linear_spring_damper,
     values=_linear_spring_damper_values,
 )

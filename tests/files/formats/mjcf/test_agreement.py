@@ -107,6 +107,14 @@ TEXTS = {
         '<spatial armature="3"><site site="u"/><site site="l"/><pulley divisor="2"/><site site="u"/><site site="l"/></spatial>'
         "</tendon></mujoco>",
     ),
+    "stiffness that is not linear": arm(
+        world='<site name="w" pos="0 0 0.1"/>', lower_geom=BALL + '<site name="s" pos="0.3 0 0"/>',
+        shoulder=' stiffness="5 -2 3" springref="20"', elbow=' stiffness="0 0 4"',
+    ).replace(
+        "</mujoco>", '<tendon><fixed stiffness="5 1 2" springlength="-0.1 0.2"><joint joint="elbow" coef="2"/>'
+        '<joint joint="shoulder" coef="-1"/></fixed><spatial stiffness="0 9 2" springlength="0.1 0.2"><site site="w"/>'
+        '<site site="s"/></spatial></tendon></mujoco>',
+    ),
     "tendons of default classes": arm(
         '<default><tendon stiffness="5" springlength="0.1"/><default class="c"><tendon damping="2"/></default></default>'
     ).replace(

@@ -103,9 +103,17 @@ def test_shapes() -> None:
 
 REMARKS = {
     "spring": (
-        world(f'<body><joint name="j" stiffness="20 0 3" springref="90"/>{BALL}</body>'),
-        "line 1: joint 'j': its spring is left out, for it is not linear: "
-        "it pulls with -(20.0 x + 3.0 x^3), x = q - 1.5707963267948966",
+        world(f'<body><joint name="j" stiffness="-20 0 3" springref="90"/>{BALL}</body>'),
+        "line 1: joint 'j': its spring is left out, for its stiffness is negative: "
+        "it pulls with -(-20.0 x + 3.0 x^3), x = q - 1.5707963267948966",
+    ),
+    "spring of a ball joint": (
+        world(f'<body><joint name="j" type="ball" stiffness="20 0 3"/>{BALL}</body>'),
+        "line 1: joint 'j': its spring is left out, for it is not linear: it pulls with -(20.0 x + 3.0 x^3), x = q",
+    ),
+    "a tendon that yields": (
+        world(f'<body name="b"><joint name="j"/>{BALL}</body>', after='<tendon>\n<fixed name="t" stiffness="1" springyield="1"><joint joint="j" coef="1"/></fixed></tendon>'),
+        "line 2: tendon 't': its spring and damper are left out, for it yields",
     ),
     "spring and damper of two hinges on one axis": (
         world(f'<body><joint name="j" springdamper="0.1 1"/><joint name="k"/>{BALL}</body>'),

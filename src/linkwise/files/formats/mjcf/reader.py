@@ -273,8 +273,9 @@ class _Reader:
         inertia = {"inertia": attrs.number("armature"), "name": attrs.text("name")}
         stiffness, *others = attrs.numbers("stiffness", 1, 3) or [0.0]
         lengths = attrs.numbers("springlength", 1, 2) or [-1.0]
-        if any(others) or not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in attrs:
-            attrs.remark("its spring and damper are left out, for the spring is not linear")
+        if not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in attrs:
+            why = "it yields" if "springyield" in attrs else "its stiffness or range of lengths is negative"
+            attrs.remark(f"its spring and damper are left out, for {why}")
             return inertia if inertia["inertia"] else None
         for key, noun in (("frictionloss", "friction"), ("range", "range")):
             if any(attrs.numbers(key, 1, 2) or ()):
@@ -282,7 +283,8 @@ class _Reader:
         at_reference = {*lengths} == {-1.0}
         rest_length = reference if at_reference else lengths[0]
         damping = 0.0 if "damper" in off else attrs.damping()
-        values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
+        laws = [0.0] * 3 if "spring" in off else [stiffness, *others, 0.0, 0.0]
+        values = {"stiffness": laws[0], "rest": rest_length, "damping": damping, "nonlinear_stiffness": laws[1:3]}
         return {**values, **inertia, "slack": 0.0 if at_reference else lengths[-1] - lengths[0]}
 
     def _tell_lacking(self, kept: Sequence[BodyElement]) -> None:
@@ -390,7 +392,7 @@ class _Reader:
         speeds = {k: [*range(free.nv)[balls[k]]] if k in balls else [first + places[k]] for k in timed}
         springs, motors = [*mechanism.springs], [*mechanism.motors]
         for k, (joint, (constant, ratio)) in timed.items():
-            name, (_, rest) = mechanism.links[k].coordinate_name, joint.spring or (0.0, 0.0)
+            name, rest = mechanism.links[k].coordinate_name, joint.spring.rest if joint.spring else 0.0
             felt = [at for other in timed if other == k or timed[other][0] in joint.parts for at in speeds[other]]
             inertia = 1.0 / float(mobility[felt].mean())
             if not inertia:

@@ -181,7 +181,7 @@ class _Writer:
         attrs |= _written(self.efforts.get(name, {}))
         if name in self.plan.springs:
             spring = self.plan.springs[name]
-            attrs |= {"stiffness": real(spring.stiffness), "springref": real(spring.rest)}
+            attrs |= {"stiffness": _stiffness(spring), "springref": real(spring.rest)}
         return element_lines("joint", attrs)
 
     def _free(self, name: str, attrs: dict[str, str]) -> list[str]:
@@ -242,8 +242,8 @@ class _Writer:
             return []
         sign = -1.0 if element.rest == -1.0 else 1.0  # (a length of -1 means that of springref)
         attrs = {"name": element.name} if element.name else {}
-        attrs |= _rest_range(element, sign) if element.stiffness else {}
-        attrs |= _laws(element)
+        attrs |= _rest_range(element, sign) if element.stiffness or any(element.nonlinear_stiffness) else {}
+        attrs |= _laws(element, sign)
         joints = [{"joint": name, "coef": real(sign * ratio)} for name, ratio in element.joints]
         return element_lines("fixed", attrs, [line for joint in joints for line in element_lines("joint", joint)])
 
@@ -268,11 +268,18 @@ def _rest_range(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict
     return {"springlength": numbers(ends)}
 
 
-def _laws(element: Spring | LinearSpringDamper) -> dict[str, str]:
+def _laws(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
     """Return the attributes of a tendon for a spring."""
-    inertia = 0.0 if any_wrap(element) else element.inertia
-    values = {"stiffness": element.stiffness, "damping": element.damping, "armature": inertia}
-    return {key: real(value) for key, value in values.items() if value}
+    values = {"damping": element.damping, "armature": 0.0 if any_wrap(element) else element.inertia}
+    elastic = element.stiffness or any(element.nonlinear_stiffness)
+    laws = {"stiffness": _stiffness(element, sign)} if elastic else {}
+    return {**laws, **{key: real(value) for key, value in values.items() if value}}
+
+
+def _stiffness(element: Spring | LinearSpringDamper, sign: float = 1.0) -> str:
+    """The stiffness, with those of higher degree where there are some; -1 for a length that is counted the other way."""
+    square, cube = element.nonlinear_stiffness
+    return numbers([element.stiffness, sign * square, cube]) if square or cube else real(element.stiffness)
 
 
 def _wrap_lines(name: str, wrap: WrapObject, outer: Array) -> list[str]:
