@@ -107,8 +107,8 @@ class WrapSphere(WrapObject):
     >>> tendon = LinearSpringDamper([ends[0], WrapSphere("base", 0.2), ends[1]], force=1.0)
     >>> arm = robots.planar_2r().replace(springs=[tendon])
     >>> arm.spring_torque([[-0.5, 0.0], [0.5, 0.0]], [0.0, 0.0]).round(3) + 0.0
-    array([[-0.2  ,  0.   ],
-           [-0.132,  0.   ]])
+    array([[ 0.2  ,  0.   ],
+           [-0.278,  0.   ]])
     """
 
     _word = "wrap sphere"

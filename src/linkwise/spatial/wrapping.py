@@ -59,7 +59,7 @@ def straight(p: Array, q: Array) -> PathLength:
 
     Examples
     --------
-    >>> straight(np.array([0.0, 0.0, 3.0]), np.array([4.0, 0.0, 0.0])).length
+    >>> float(straight(np.array([0.0, 0.0, 3.0]), np.array([4.0, 0.0, 0.0])).length)
     5.0
     """
     length = line_length(q - p)
