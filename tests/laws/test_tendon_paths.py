@@ -105,6 +105,10 @@ def test_derivatives(name: str) -> None:
 
         by_q = direct(mech, "inverse_dynamics_derivatives", q, qd, qdd)[0]
         errors.append(relative(by_q, column_by_column(moved, mech.nv, 1e-3)))
+        weights = np.linspace(-1.0, 2.0, mech.nv)
+        if not mech.manifold_joints:  # (in reverse mode, by the coordinates themselves)
+            back = mech.kernel("inverse_dynamics", backend="numpy").vjp(q, qd, qdd, weights)[0]
+            assert relative(back, weights @ by_q) < 1e-12
         slope = column_by_column(stored, mech.nv, 1e-3)
         errors.append(relative(slope, direct(mech, "spring_torque", q, np.zeros(mech.nv))))
     print(errors)

@@ -161,7 +161,7 @@ class _Plane:
         self.squares = [value + r2 for value in beyond]
         self.tangents = [root(value + NO_SQUARE) for value in beyond]
         self.shares = [atan2(length, radius) for length in self.tangents]
-        self.turn, self.angle = turn, atan2(abs(turn), p @ q)
+        self.angle = atan2(abs(turn) + NO_SQUARE, p @ q)  # (an angle also where an end is at the centre)
         self.sense = select(-turn, -1.0, 1.0)
         self.hidden = self.angle - (self.shares[0] + self.shares[1])  # the arc of the short way, where it hides the line
 
