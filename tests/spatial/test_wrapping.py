@@ -100,6 +100,21 @@ def test_slopes_are_the_derivatives_of_the_length(kind: str, side: Any) -> None:
     assert unsymmetric.max() < 1e-10
 
 
+@pytest.mark.parametrize("kind", SURFACES)
+def test_a_side_point_that_moves_is_as_one_that_does_not(kind: str) -> None:
+    """Inside, outside and on the axis: the graph of a path by any side point has the value of the path by this one."""
+    x = [symbol(f"x{k}") for k in range(9)]
+    p, q, side = (np.array(x[k : k + 3], dtype=object) for k in (0, 3, 6))
+    path = SURFACES[kind](p, q, RADIUS, side)
+    rng = np.random.default_rng(5)
+    for k in range(200):
+        ends, place = rng.normal(size=6) * 0.8, rng.normal(size=3) * (0.0, 0.2, 1.0)[k % 3] + [0.0, 0.0, 0.9 * (k % 3 == 0)]
+        values = dict(zip(x, [*ends, *place], strict=True))
+        fixed = SURFACES[kind](ends[:3], ends[3:], RADIUS, place)
+        found = evaluate([path.length, *path.first, *path.second], values)
+        assert np.abs(np.array([fixed.length, *fixed.first, *fixed.second], dtype=float) - found).max() < 1e-13
+
+
 @pytest.mark.parametrize("side", [None, (0.0, 0.7, 0.0), (0.0, 0.1, 0.0)])
 @pytest.mark.parametrize("kind", SURFACES)
 def test_length_and_slope_are_continuous_where_the_path_begins_to_wrap(kind: str, side: Any) -> None:

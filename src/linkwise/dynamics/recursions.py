@@ -179,7 +179,8 @@ def _piece_slope(tree: Tree, piece: PathPiece, q: Array) -> tuple[Any, Array]:
         length = line_length(gap)
         return piece.share * length, piece.share * (gap @ rates / length)
     first, second = (_seen(tree, piece.wrap.link, piece.wrap.frame, point, q) for point in (piece.first, piece.second))
-    path = piece.wrap.path(first[0], second[0])
+    side = None if piece.wrap.side is None else _seen(tree, piece.wrap.link, piece.wrap.frame, piece.wrap.side, q)[0]
+    path = piece.wrap.path(first[0], second[0], side)
     return piece.share * path.length, piece.share * (path.first @ first[1] + path.second @ second[1])
 
 

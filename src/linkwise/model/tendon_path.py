@@ -14,7 +14,7 @@ import numpy as np
 from linkwise.model.loop import BASE
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.transform import inverse, translation
+from linkwise.spatial.transform import translation
 from linkwise.spatial.wrapping import PathLength, around_cylinder, around_sphere, straight
 
 #: A place: the name of a link, or "base", and a position (3,) in its frame, m.
@@ -42,6 +42,14 @@ def position(check: Checker, field: str, value: Any) -> tuple[float, ...]:
     return tuple(place.tolist())
 
 
+def _side(check: Checker, field: str, value: Any) -> Any:
+    """A position, or the name of a link with one."""
+    link = value[0] if isinstance(value, (tuple, list)) and len(value) == 2 else None
+    if isinstance(link, str) and link.strip():
+        return link, position(check, field, value[1])
+    return position(check, field, value)
+
+
 def _numeric_frame(check: Checker, field: str, value: Any) -> FloatArray:
     """A rigid transform (4, 4) of numbers."""
     frame = check.rigid(field, value)
@@ -63,20 +71,22 @@ class WrapObject(CheckedRecord):
         """T_link_object (4, 4)."""
 
     @abstractmethod
-    def path(self, first: Array, second: Array) -> PathLength:
-        """The path past it between two points (3,) in its own frame, m."""
+    def path(self, first: Array, second: Array, side: Array | None) -> PathLength:
+        """The path past it between two points (3,) in its own frame, m, by the side point there."""
 
     @abstractmethod
-    def placed(self, link: str, pose: FloatArray) -> Self:
-        """The same on another link; `pose` is T_new_old."""
+    def on_link(self, link: str, pose: FloatArray, side: Point | None) -> Self:
+        """The same on another link with another side; `pose` is T_new_old."""
 
     @property
-    def _local_side(self) -> FloatArray | None:
-        """The side point in its own frame."""
-        return None if self.side is None else np.asarray(inverse(self.frame) @ [*self.side, 1.0])[:3]
+    def links(self) -> tuple[str, ...]:
+        """Its link, and that of its side point."""
+        return (self.link,) if self.side is None else (self.link, self.side[0])
 
-    def _moved_side(self, pose: FloatArray) -> FloatArray | None:
-        return None if self.side is None else np.asarray(pose @ [*self.side, 1.0])[:3]
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        """Put a side point without a link on its own."""
+        if self.side is not None and isinstance(self.side[0], float):
+            self._assign({"side": (self.link, self.side)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +101,10 @@ class WrapSphere(WrapObject):
         Of the sphere, m.
     center : (3,) array_like
         Its centre in the link's frame, m.
-    side : (3,) array_like, optional
-        A point in the link's frame, m. Outside of the sphere it chooses the way: the path goes the long way round if the
-        centre is between it and both ends, else the short way. Inside it has the path pass through the sphere.
+    side : (3,) array_like or (str, (3,) array_like), optional
+        A point in the link's frame, or in that of another link, m. Outside of the sphere it chooses the way: the path goes
+        the long way round if the centre is between it and both ends, else the short way. Inside it has the path pass
+        through the sphere.
 
     Raises
     ------
@@ -116,20 +127,20 @@ class WrapSphere(WrapObject):
     link: Annotated[Any, _link]
     radius: Annotated[Any, _positive]
     center: Annotated[Any, position] = (0.0, 0.0, 0.0)
-    side: Annotated[Any, unset_or(position)] = None
+    side: Annotated[Any, unset_or(_side)] = None
 
     @property
     def frame(self) -> FloatArray:
         """T_link_sphere (4, 4)."""
         return np.asarray(translation(*self.center), dtype=float)
 
-    def path(self, first: Array, second: Array) -> PathLength:
-        """The path past it between two points (3,) from its centre, m."""
-        return around_sphere(first, second, self.radius, self._local_side)
+    def path(self, first: Array, second: Array, side: Array | None) -> PathLength:
+        """The path past it between two points (3,) from its centre, m, by the side point there."""
+        return around_sphere(first, second, self.radius, side)
 
-    def placed(self, link: str, pose: FloatArray) -> WrapSphere:
-        """The same on another link; `pose` is T_new_old."""
-        return WrapSphere(link, self.radius, (pose @ [*self.center, 1.0])[:3], self._moved_side(pose))
+    def on_link(self, link: str, pose: FloatArray, side: Point | None) -> WrapSphere:
+        """The same on another link with another side; `pose` is T_new_old."""
+        return WrapSphere(link, self.radius, (pose @ [*self.center, 1.0])[:3], side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +155,9 @@ class WrapCylinder(WrapObject):
         Of the cylinder, m.
     frame : (4, 4) array_like, optional
         T_link_cylinder: its axis is z; the link's frame if left out.
-    side : (3,) array_like, optional
-        A point in the link's frame, m, as for `WrapSphere`; it is inside if it is nearer to the origin of the frame than
-        the radius, as in MuJoCo.
+    side : (3,) array_like or (str, (3,) array_like), optional
+        A point in the link's frame, or in that of another link, m, as for `WrapSphere`; it is inside if it is nearer to the
+        origin of the frame than the radius, as in MuJoCo.
 
     Raises
     ------
@@ -165,15 +176,15 @@ class WrapCylinder(WrapObject):
     link: Annotated[Any, _link]
     radius: Annotated[Any, _positive]
     frame: Annotated[Any, _numeric_frame] = None
-    side: Annotated[Any, unset_or(position)] = None
+    side: Annotated[Any, unset_or(_side)] = None
 
-    def path(self, first: Array, second: Array) -> PathLength:
-        """The path past it between two points (3,) in its own frame, m."""
-        return around_cylinder(first, second, self.radius, self._local_side)
+    def path(self, first: Array, second: Array, side: Array | None) -> PathLength:
+        """The path past it between two points (3,) in its own frame, m, by the side point there."""
+        return around_cylinder(first, second, self.radius, side)
 
-    def placed(self, link: str, pose: FloatArray) -> WrapCylinder:
-        """The same on another link; `pose` is T_new_old."""
-        return WrapCylinder(link, self.radius, pose @ self.frame, self._moved_side(pose))
+    def on_link(self, link: str, pose: FloatArray, side: Point | None) -> WrapCylinder:
+        """The same on another link with another side; `pose` is T_new_old."""
+        return WrapCylinder(link, self.radius, pose @ self.frame, side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +233,11 @@ class PathPiece:
             return first, second, straight(first, second)
         frame = pose(self.wrap.link, self.wrap.frame)
         axes, origin = frame[:3, :3], frame[:3, 3]
-        path = self.wrap.path(axes.T @ (first - origin), axes.T @ (second - origin))
+        side = None
+        if self.wrap.side is not None:
+            link, point = self.wrap.side
+            side = axes.T @ (pose(link, translation(*point))[:3, 3] - origin)
+        path = self.wrap.path(axes.T @ (first - origin), axes.T @ (second - origin), side)
         return first, second, PathLength(path.length, axes @ path.first, axes @ path.second)
 
 
@@ -238,7 +253,7 @@ def path_elements(check: Checker, field: str, points: Any) -> tuple[Any, ...]:
         elements = [_element(x) for x in points]
     except (TypeError, ValueError):
         elements = []
-    if len(links_of(elements)) < 2 or not is_path(elements):
+    if len(links_of(elements, sides=False)) < 2 or not is_path(elements):
         check.report(field, points, _EXPECTED)
         return ()
     return tuple((x[0], position(check, field, x[1])) if isinstance(x, tuple) else x for x in elements)
@@ -260,10 +275,15 @@ def _element(x: Any) -> Any:
     return link, point
 
 
-def links_of(elements: Sequence[Any]) -> tuple[str, ...]:
-    """The links of points and wrap objects, in the order of the path."""
-    on_links = (x for x in elements if not isinstance(x, Pulley))
-    return tuple(dict.fromkeys(x.link if isinstance(x, WrapObject) else x[0] for x in on_links))
+def links_of(elements: Sequence[Any], *, sides: bool = True) -> tuple[str, ...]:
+    """The links of points and wrap objects, in the order of the path, and of side points."""
+    names: dict[str, None] = {}
+    for x in elements:
+        if isinstance(x, WrapObject):
+            names.update(dict.fromkeys(x.links if sides else x.links[:1]))
+        elif not isinstance(x, Pulley):
+            names[x[0]] = None
+    return tuple(names)
 
 
 def _branches(elements: Sequence[Any]) -> list[list[Any]]:
@@ -306,14 +326,17 @@ def path_pieces(elements: Sequence[Any]) -> Iterator[PathPiece]:
 def moved_path(elements: Sequence[Any], places: Mapping[str, tuple[str, Any]]) -> list[Any]:
     """The same path with what is on some links on others: the new link for each, and T_new_old."""
 
-    def moved(x: Any) -> Any:
-        name = "" if isinstance(x, Pulley) else x.link if isinstance(x, WrapObject) else x[0]
-        if name not in places:
-            return x
-        link, pose = places[name]
-        return x.placed(link, pose) if isinstance(x, WrapObject) else (link, (pose @ [*x[1], 1.0])[:3])
+    def moved(point: Point) -> Point:
+        if point[0] not in places:
+            return point
+        link, pose = places[point[0]]
+        return link, tuple((pose @ [*point[1], 1.0])[:3].tolist())
 
-    return [moved(x) for x in elements]
+    def wrapped(x: WrapObject) -> WrapObject:
+        link, pose = places.get(x.link, (x.link, np.eye(4)))
+        return x.on_link(link, pose, None if x.side is None else moved(x.side))
+
+    return [x if isinstance(x, Pulley) else wrapped(x) if isinstance(x, WrapObject) else moved(x) for x in elements]
 
 
 def renamed_path(elements: Sequence[Any], prefix: str) -> list[Any]:
@@ -325,6 +348,8 @@ def renamed_path(elements: Sequence[Any], prefix: str) -> list[Any]:
     def renamed(x: Any) -> Any:
         if isinstance(x, Pulley):
             return x
-        return x.unchecked(link=named(x.link)) if isinstance(x, WrapObject) else (named(x[0]), x[1])
+        if not isinstance(x, WrapObject):
+            return named(x[0]), x[1]
+        return x.unchecked(link=named(x.link), side=x.side and (named(x.side[0]), x.side[1]))
 
     return [renamed(x) for x in elements]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, greatest, least, root, select
+from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, greatest, is_number, least, root, select
 
 #: Added to a square (m2) before its root: lengths below 1e-18 m are none, and those from 1e-10 m on keep every bit.
 NO_SQUARE = 1e-36
@@ -67,7 +67,7 @@ def straight(p: Array, q: Array) -> PathLength:
     return PathLength(length, -direction, direction)
 
 
-def around_sphere(p: Array, q: Array, radius: float, side: FloatArray | None = None) -> PathLength:
+def around_sphere(p: Array, q: Array, radius: float, side: Array | None = None) -> PathLength:
     """The path from p to q (3,) past a sphere about the origin: around it, through it, or straight.
 
     Where both ends and the centre are on one line the path around has no plane, and no slope across that line.
@@ -79,7 +79,7 @@ def around_sphere(p: Array, q: Array, radius: float, side: FloatArray | None = N
     radius : float
         Of the sphere, m.
     side : ndarray (3,), optional
-        Point that chooses the way, m; within the sphere the path must pass through it.
+        Point that chooses the way, m; within the sphere the path must pass through the sphere.
 
     Examples
     --------
@@ -91,10 +91,10 @@ def around_sphere(p: Array, q: Array, radius: float, side: FloatArray | None = N
     size = root(normal @ normal + NO_SQUARE * NO_SQUARE)
     unit = normal / size
     plane = _Plane(p, q, cross(unit, p), cross(unit, q), size, radius)
-    return plane.path(side, _within(side, radius)).chosen_over_straight(p, q)
+    return plane.path(side).chosen_over_straight(p, q)
 
 
-def around_cylinder(p: Array, q: Array, radius: float, side: FloatArray | None = None) -> PathLength:
+def around_cylinder(p: Array, q: Array, radius: float, side: Array | None = None) -> PathLength:
     """The path from p to q (3,) past an endless cylinder about the z axis: as for `around_sphere`.
 
     A side point outside that is on the axis counts as one on the x axis, as in MuJoCo.
@@ -108,20 +108,12 @@ def around_cylinder(p: Array, q: Array, radius: float, side: FloatArray | None =
     across_p, across_q = (np.array([end[0], end[1], 0.0], dtype=object) for end in (p, q))
     turned_p, turned_q = (np.array([-end[1], end[0], 0.0], dtype=object) for end in (p, q))
     plane = _Plane(across_p, across_q, turned_p, turned_q, p[0] * q[1] - p[1] * q[0], radius)
-    within = _within(side, radius)
-    if side is not None and not within and not side[:2].any():
-        side = np.array([1.0, 0.0, 0.0])
-    flat = plane.path(side, within)
+    flat = plane.path(side, np.array([1.0, 0.0, 0.0]))
     rise = q[2] - p[2]
     length = root(flat.length * flat.length + rise * rise + NO_SQUARE)
     along, up = flat.length / length, np.array([0.0, 0.0, 1.0]) * (rise / length)
     lifted = _Detour(flat.wraps, length, along * flat.first - up, along * flat.second + up)
     return lifted.chosen_over_straight(p, q)
-
-
-def _within(side: FloatArray | None, radius: float) -> bool:
-    """True if a side point is nearer to the centre than the radius (of a cylinder too, as MuJoCo has it)."""
-    return side is not None and math.hypot(*side) < radius
 
 
 @dataclass(frozen=True)
@@ -165,12 +157,24 @@ class _Plane:
         self.sense = select(-turn, -1.0, 1.0)
         self.hidden = self.angle - (self.shares[0] + self.shares[1])  # the arc of the short way, where it hides the line
 
-    def path(self, side: FloatArray | None, within: bool) -> _Detour:
-        if within:
-            return self._through()
+    def path(self, side: Array | None, usual: FloatArray | None = None) -> _Detour:
+        """The path by a side point (3,), which is inside if it is nearer to the centre than the radius.
+
+        Of a cylinder too, as MuJoCo has it; there `usual` takes the place of one outside that is on the axis.
+        """
         if side is None:
             return self._around(select(-self.hidden, -1.0, self.outside), self.sense, greatest(0.0, self.hidden))
-        return self._around_by(side)
+        inside = self.radius * self.radius - side @ side
+        if usual is not None:
+            across = side[0] * side[0] + side[1] * side[1]
+            side = np.array([select(across, x, y) for x, y in zip(side, usual, strict=True)], dtype=object)
+        if is_number(inside):
+            return self._through() if inside > 0.0 else self._around_by(side)
+        paths = self._through(), self._around_by(side)
+        wraps = select(inside, *(path.wraps for path in paths))
+        through, around = (PathLength(path.length, path.first, path.second) for path in paths)
+        chosen = through.chosen(inside, around)
+        return _Detour(wraps, chosen.length, chosen.first, chosen.second)
 
     def _around(self, wraps: Any, sense: Any, arc: Any) -> _Detour:
         """A path in a sense, 1 or -1, over an arc: the slopes are those of the straight parts."""
@@ -183,7 +187,7 @@ class _Plane:
         )
         return _Detour(wraps, length, first, second)
 
-    def _around_by(self, side: FloatArray) -> _Detour:
+    def _around_by(self, side: Array) -> _Detour:
         """The path that a side point outside prefers: the long way if the centre is between it and the two ends.
 
         That is where the side point is -a p - b q with positive a and b.

@@ -200,17 +200,21 @@ def _linear_spring_damper_values(spring: LinearSpringDamper) -> dict[str, Any]:
     return {**vars(spring), **path}
 
 
-def _wrap(after: int, kind: str, **values: Any) -> tuple[int, WrapObject]:
+def _wrap(after: int, kind: str, side: Any = None, side_link: str | None = None, **values: Any) -> tuple[int, WrapObject]:
     other = "frame" if kind == "sphere" else "center"
     if other in values:
         raise ModelError([Problem("", other, values[other], f"nothing for a {kind}")])
-    return after, WRAP_OBJECTS[kind](**values)
+    if side is None and side_link is not None:
+        raise ModelError([Problem("", "side_link", side_link, "a side beside it")])
+    return after, WRAP_OBJECTS[kind](**values, side=side if side_link is None else (side_link, side))
 
 
 def _wrap_values(placed: tuple[int, WrapObject]) -> dict[str, Any]:
     kind = next(name for name, cls in WRAP_OBJECTS.items() if type(placed[1]) is cls)
     center = {"frame": None} if kind == "sphere" else {}
-    return {"after": placed[0], "kind": kind, **vars(placed[1]), **center}
+    link, side = placed[1].side or (placed[1].link, None)
+    sides = {"side": side, "side_link": None if link == placed[1].link else link}
+    return {"after": placed[0], "kind": kind, **vars(placed[1]), **center, **sides}
 
 
 def _pulley(after: int, divisor: float) -> tuple[int, Pulley]:
@@ -295,7 +299,8 @@ WRAP = Schema(
     Field("radius", schema.NUMBER, "m", doc="of the surface", required=True),
     Field("center", schema.VECTOR, "m", _ZERO, "of a sphere, in the link's frame"),
     Field("frame", FRAME, default=np.eye(4), doc="of a cylinder, whose axis is z: T_link_cylinder"),
-    Field("side", schema.VECTOR, "m", doc="the point that chooses the way, in the link's frame"),
+    Field("side", schema.VECTOR, "m", doc="the point that chooses the way"),
+    Field("side_link", schema.TEXT, doc="the link in whose frame it is; that of the surface if missing"),
     make=_wrap,
     values=_wrap_values,
 )

@@ -102,6 +102,7 @@ TEXTS = {
         "</mujoco>",
         '<tendon><spatial name="t" stiffness="7" damping="2"><site site="w"/><geom geom="roll"/><site site="l"/></spatial>'
         '<spatial stiffness="5" springlength="0.3 0.7"><site site="v"/><geom geom="ball" sidesite="fixed"/><site site="l"/></spatial>'
+        '<spatial stiffness="3"><site site="w"/><geom geom="ball" sidesite="l"/><site site="l"/></spatial>'
         '<spatial damping="3"><pulley divisor="3"/><site site="v"/><geom geom="roll" sidesite="beside"/><site site="l"/>'
         '<pulley divisor="0.5"/><site site="w"/><site site="u"/></spatial>'
         '<spatial armature="3"><site site="u"/><site site="l"/><pulley divisor="2"/><site site="u"/><site site="l"/></spatial>'

@@ -157,10 +157,6 @@ REMARKS = {
         world(f'<geom name="g" type="cylinder" mesh="m" mass="0"/><body name="b"><joint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><geom geom="g"/><site site="s"/></spatial></tendon>'),
         "line 2: tendon 't': its spring and damper are left out, for it goes around a geom that is fitted to a mesh",
     ),
-    "a tendon whose sidesite moves": (
-        world(f'<geom name="g" size="1"/><body name="b"><joint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><geom geom="g" sidesite="s"/><site site="s"/></spatial></tendon>'),
-        "line 2: tendon 't': its spring and damper are left out, for a sidesite moves relative to its geom",
-    ),
     "a tendon on one body": (
         world(f'<body name="b"><joint/>{BALL}<site name="s"/><site name="r"/></body>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="r"/><site site="s"/></spatial></tendon>'),
         "line 2: tendon 't': its spring and damper are left out, for its sites are on one body",

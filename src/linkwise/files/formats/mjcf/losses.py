@@ -133,7 +133,7 @@ class BodyPlan:
             if isinstance(x, Pulley):
                 yield "pulley", {"divisor": real(x.divisor)}
             elif isinstance(x, WrapObject):
-                side = [] if x.side is None else [(x.link, translation(*x.side))]
+                side = [] if x.side is None else [(x.side[0], translation(*x.side[1]))]
                 names = self._add_sites(f"{name}_side", side, taken)
                 yield "geom", {"geom": self._wrapped(f"{name}_wrap", x, geoms), **({"sidesite": names[0]} if names else {})}
             else:

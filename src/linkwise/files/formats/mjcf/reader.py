@@ -248,7 +248,7 @@ class _Reader:
         if not is_path(path.points):
             attrs.report("its path is wrong; expected two sites or more after each pulley, and geoms only between two sites")
             return
-        if not path.bodies - {WORLD} <= {*kept}:
+        if not (path.bodies | path.sides) - {WORLD} <= {*kept}:
             attrs.remark("its spring and damper are left out, for it pulls at a body that is left out")
             return
         if len(path.bodies) < 2:

@@ -18,7 +18,6 @@ from linkwise.model.loop import BASE
 from linkwise.model.spring import ForceElement
 from linkwise.model.tendon_path import PathPiece, Pulley, WrapCylinder, WrapObject, WrapSphere
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.transform import inverse
 
 #: Parts of a path.
 PARTS = ("site", "geom", "pulley")
@@ -31,13 +30,14 @@ class TendonPath:
     ----------
     points : list or None
         The elements of the path as `LinearSpringDamper` has them; None where they are wrong or not known.
-    bodies : set of int
-        The bodies that it pulls at.
+    bodies, sides : set of int
+        The bodies that it pulls at, and those of sidesites.
     """
 
     def __init__(self, tendon: Attributes, equalities: Equalities, tree: BodyTree) -> None:
         self.tendon, self.equalities, self.tree = tendon, equalities, tree
         self.bodies: set[int] = set()
+        self.sides: set[int] = set()
         parts = [self._part(part) for part in tendon.element.children if check_tag(part, tendon.item, tendon.log, PARTS)]
         self.points: list[Any] | None = None if None in parts else parts
 
@@ -107,32 +107,15 @@ class TendonPath:
         if geom.from_file:
             self.tendon.remark("its spring and damper are left out, for it goes around a geom that is fitted to a mesh")
             return None
-        at = None if side is None else self._side(body, side)
-        if side is not None and at is None:
-            self.tendon.remark("its spring and damper are left out, for a sidesite moves relative to its geom")
-            return None
         if not geom.size:
             return None  # (reported where the geom is read)
         link, radius, frame = self._link(body), geom.size[0], geom.frame
+        at = None if side is None else (self._link(side.body), side.frame[:3, 3])
+        self.sides |= set() if side is None else {side.body}
         is_sphere = geom.kind == "sphere"
         return attrs.build(
             lambda: WrapSphere(link, radius, frame[:3, 3], at) if is_sphere else WrapCylinder(link, radius, frame, at)
         )
-
-    def _side(self, body: int, site: Site) -> FloatArray | None:
-        """The place (3,) of a site in the frame of a body; None where it moves there."""
-        if self._carrier(body) != self._carrier(site.body):
-            return None
-        poses = self.equalities.reference
-        there = poses[site.body] @ site.frame
-        return np.asarray(site.frame if site.body == body else inverse(poses[body]) @ there, dtype=float)[:3, 3]
-
-    def _carrier(self, body: int) -> int:
-        """The body with a joint that carries a body, or the world."""
-        elements = self.tree.elements
-        while body != WORLD and not elements[body].moves:
-            body = elements[body].parent
-        return body
 
 
 def any_wrap(element: ForceElement) -> bool:
