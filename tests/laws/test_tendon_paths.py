@@ -42,7 +42,7 @@ def paths(first: str, last: str, seed: int = 0) -> list[list[Any]]:
         [("base", a), WrapSphere(first, 0.9, (0.1, 0.2, 0.0)), (last, b)],
         [("base", a), WrapSphere(first, 0.4, side=(0.3, 0.5, -0.2)), (last, c)],
         [("base", b), WrapSphere(last, 0.3, (0.0, 0.1, 0.2), side=(0.0, 0.1, 0.3)), (first, d)],
-        [(first, c), WrapCylinder("base", 0.7, frame, side=(last, (0.9, 0.1, 0.4))), (last, a)],
+        [(first, c), WrapCylinder("base", 0.7, frame, side=(last, (4.0, 0.1, 0.4))), (last, a)],
         [
             Pulley(2.0),
             ("base", d),
@@ -259,6 +259,7 @@ def test_equations_have_the_wrapping() -> None:
 
 A, B = ("a", (0, 0, 0)), ("base", (1, 0, 0))
 BALL = WrapSphere("a", 0.1)
+BESIDE = WrapSphere("a", 0.1, side=("b", (0, 0, 1)))
 MALFORMED: list[tuple[Callable[[], Any], str]] = [
     (lambda: WrapSphere("", 0.1), "link"),
     (lambda: WrapSphere("a", 0.0), "radius"),
@@ -269,10 +270,7 @@ MALFORMED: list[tuple[Callable[[], Any], str]] = [
     (lambda: WrapSphere("a", 0.1, side=(0, 0, lw.symbols("h"))), "side"),
     (lambda: WrapSphere("a", 0.1, side=("b", (0, 0))), "side"),
     (lambda: WrapSphere("a", 0.1, side=("", (0, 0, 1))), "side"),
-    (
-        lambda: Mechanism([Link(name="a")], springs=[LinearSpringDamper([A, WrapSphere("a", 1.0, side=("b", A[1])), B])]),
-        "points",
-    ),
+    (lambda: Mechanism([Link(name="a")], springs=[LinearSpringDamper([A, BESIDE, B], 1.0)]), "points"),
     (lambda: WrapCylinder(None, 0.1), "link"),
     (lambda: WrapCylinder("a", 0.1, np.ones((4, 4))), "frame"),
     (lambda: WrapCylinder("a", 0.1, translation(0, 0, lw.symbols("h"))), "frame"),
