@@ -130,6 +130,16 @@ class LinkWrenches:
             raise ArgumentError("LinkWrenches: wrenches has the shape (6,); expected (..., L, 6), a row per link")
         object.__setattr__(self, "wrenches", values)
 
+    @property
+    def kernel_words(self) -> tuple[str, str]:
+        """The option that it stands for."""
+        return "wrenches", self.frame
+
+    @property
+    def kernel_array(self) -> npt.ArrayLike:
+        """The input that it stands for."""
+        return self.wrenches
+
 
 #: Accepted forms of wrenches: one on the tool, in its axes, or one per link.
 External: TypeAlias = npt.ArrayLike | Wrench | LinkWrenches | Mapping[str, npt.ArrayLike | Wrench]

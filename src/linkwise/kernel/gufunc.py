@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -176,8 +176,14 @@ def api_table(capsule: Any) -> Any:
 #: Offsets of the fields of a NumPy array object, in bytes, on a 64-bit machine.
 OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
 
+#: Offset of the number in a float object of Python.
+FLOAT = 16
+
 #: C contiguous and aligned.
 FLAGS = 0x101
+
+#: A number for the test whether it is there.
+PROBE = 0.1
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
@@ -212,24 +218,36 @@ class _HandOver(tuple[Any, ...]):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        fallback, _, _, questions, kernels, kernel_of, _ = self
-        if not kwargs:
-            result = fallback(*args)
-            for question in questions[:1]:  # (another thread may have had its answer)
-                self._take(question(args))
-            return result
-        if kernel_of is None:
-            return fallback(*args, **kwargs)
-        words = (len(args), *kwargs.items())
-        try:
-            kernel = kernels.get(words)
-        except TypeError:  # (unhashable)
-            kernel = None
-        if kernel is not None:
-            return kernel(*args)
+        if kwargs:
+            try:
+                kernel = self[4].get((len(args), *kwargs.items()))
+            except TypeError:  # (unhashable)
+                kernel = None
+            return self._of_words(args, kwargs) if kernel is None else kernel(*args)
+        words = getattr(args[-1], "kernel_words", None) if args else None
+        if words is not None:
+            kernel = self[4].get((len(args), words))
+            return self._of_object(args, words) if kernel is None else kernel(*args[:-1], args[-1].kernel_array)
+        result = self[0](*args)
+        for question in self[3][:1]:  # (another thread may have had its answer)
+            self._take(question(args))
+        return result
+
+    def _of_words(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Result of a call with keywords whose kernel is not known yet."""
+        fallback, _, _, _, kernels, kernel_of, _ = self
         result = fallback(*args, **kwargs)
-        if all(type(value) is str for value in kwargs.values()):
-            kernels[words] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
+        if kernel_of is not None and all(type(value) is str for value in kwargs.values()):
+            kernels[len(args), *kwargs.items()] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
+        return result
+
+    def _of_object(self, args: tuple[Any, ...], words: tuple[str, str]) -> Any:
+        """Result of a call whose last argument is an option and an array in one, and whose kernel is not known yet."""
+        fallback, _, _, _, kernels, kernel_of, _ = self
+        result = fallback(*args)
+        kernel = None if kernel_of is None else kernel_of(args, {})
+        if kernel is not None:
+            kernels[len(args), words] = kernel
         return result
 
     def _take(self, entry: Entry | None) -> None:
@@ -250,6 +268,9 @@ class _HandOver(tuple[Any, ...]):
 def _itself(owner: Any) -> Any:
     return owner
 
+
+#: Of each input of a kernel the place or the name of the argument, or a number that stands for it where it is left out.
+Places: TypeAlias = tuple[int | str | float, ...]
 
 #: Types of arguments that choose a kernel; all others are arrays.
 _WORDS = (str, int, type(None))
@@ -272,13 +293,12 @@ def call_in_graph(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[
     words = [arg if isinstance(arg, _WORDS) else ... for arg in args]
     named = {key: value if isinstance(value, _WORDS) else ... for key, value in kwargs.items()}
     key, places = _traced_kernel(method, owner, words, named)
-    return in_graph(key, [kwargs[place] if isinstance(place, str) else args[place] for place in places])
+    values = [kwargs[at] if isinstance(at, str) else at if isinstance(at, float) else args[at] for at in places]
+    return in_graph(key, values)
 
 
 @constant_in_graphs
-def _traced_kernel(
-    method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[str, tuple[int | str, ...]]:
+def _traced_kernel(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, Places]:
     """Key of a kernel for torch, and the positions of its arguments; arrays are ... here."""
     from linkwise.arrays.torch import key_of
 
@@ -294,7 +314,7 @@ def make_callable(
     entry: Entry | None = None,
     later: Callable[[tuple[Any, ...]], Entry | None] | None = None,
     kernel_of: Callable[[tuple[Any, ...], dict[str, Any]], Callable[..., Any] | None] | None = None,
-    in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, tuple[int | str, ...]]] | None = None,
+    in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, Places]] | None = None,
 ) -> Any:
     """Wrap a compiled entry as a Python function; calls that it rejects are forwarded to the fallback.
 
@@ -313,8 +333,8 @@ def make_callable(
         Asked once for each choice of words as keywords: what takes the arguments of such calls from then on, None for the
         fallback.
     in_graph : callable, optional
-        Asked for each call that `torch.compile` traces, with ... in the place of arrays: the kernel of the call, and the
-        places or names of its arguments.
+        Asked for each call that `torch.compile` traces, with ... in the place of arrays: the kernel of the call, and its
+        `Places`.
     """
     address, keep = entry or no_entry()
     kept = np.empty(1, dtype=object)
@@ -348,9 +368,12 @@ def _function_maker() -> Any:
     return new
 
 
-def is_single(args: Sequence[Any]) -> bool:
-    """True if all arguments are vectors of float64, as a compiled entry requires."""
-    return all(type(arg) is np.ndarray and arg.ndim == 1 and arg.dtype.char == "d" for arg in args)
+def is_single(args: Sequence[Any], dimensions: Sequence[int]) -> bool:
+    """True if all arguments are what a compiled entry takes: arrays of float64 of so many dimensions, for 0 a float."""
+    return len(args) == len(dimensions) and all(
+        (type(arg) is np.ndarray and arg.ndim == count and arg.dtype.char == "d") if count else type(arg) is float
+        for arg, count in zip(args, dimensions, strict=True)
+    )
 
 
 @cache
@@ -393,4 +416,5 @@ def usable() -> bool:
         and at("descr", "P") == descr
         and at("flags", "i") & FLAGS == FLAGS
     )
+    looks_right = looks_right and ctypes.c_double.from_address(id(PROBE) + FLOAT).value == PROBE
     return looks_right and ctypes.c_ssize_t.from_address(at("dimensions", "P")).value == known.size

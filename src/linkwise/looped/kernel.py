@@ -325,7 +325,7 @@ class _Spread:
 SPRUNG = ("inverse_dynamics", "forward_dynamics", "potential_energy", "spring_torque")
 
 #: Further algorithms affected by inertias along lengths.
-INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
+INERTIAL = frozenset(("mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
 
 #: Algorithms that the momenta of motors of joints with quaternions act on.
 TURNING = ("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics")
@@ -401,7 +401,7 @@ def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
         )
     if reason or (not wanted and body_count(tree) < BODIES):
         return None
-    if declared.name.startswith("forward_dynamics"):
+    if declared.name.startswith(("forward_dynamics", "inverse_mass_matrix")):
         check_inertia(tree)
     return LoopedKernel(tree, declared, options)
 
