@@ -24,7 +24,7 @@ from linkwise.arrays.framework import PLAIN
 from linkwise.arrays.graph import GRAPH_FUNCTIONS
 from linkwise.errors import ArgumentError, choices, members, shown, suggestion
 from linkwise.kernel import Kernel, Tape, trace
-from linkwise.kernel.backend import default_backend
+from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.cache import directory
 from linkwise.kernel.deferred_tape import kept_tape
 from linkwise.kernel.gufunc import Entry, Places, call_in_graph, documentation, is_single, make_callable, no_entry, usable
@@ -480,6 +480,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
                 later=partial(self._entry, owner),
                 kernel_of=partial(self._kernel_of, owner),
                 in_graph=partial(self.in_graph, owner),
+                dispatcher=lambda: backend_of(None).dispatcher(),
             )
         bound = owner.__dict__.setdefault(self.own_name, bound)
         if getattr(type(owner), self.name) is self:

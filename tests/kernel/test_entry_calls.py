@@ -285,3 +285,45 @@ def test_numbers_and_matrices_are_taken_or_handed_over() -> None:
     for bad in (m[:1], m.ravel(), np.zeros((2, 3))):
         with pytest.raises(ArgumentError):
             kernel(bad, 0.5)
+
+
+def test_words_as_keywords_find_their_kernels() -> None:
+    """More words than the table has slots, words that are no constants, plain calls between, and what is wrong."""
+    arm = robots.load("puma560").replace(name="worded")
+    q, qd, _ = random_state(arm)
+    reference = robots.load("puma560")
+    wanted = {name: reference.kernel("jacobian", link=name).ufunc(q) for name in arm.link_names}
+    plain, body = reference.kernel("jacobian").ufunc(q), reference.kernel("jacobian", frame="body").ufunc(q)
+    assert len(wanted) > gufunc.SLOTS
+    for _ in range(4):
+        for name in arm.link_names:
+            assert np.array_equal(arm.jacobian(q, link=name), wanted[name])
+            assert np.array_equal(arm.jacobian(q, link="".join(list(name))), wanted[name])
+        assert np.array_equal(arm.jacobian(q), plain)
+        assert np.array_equal(arm.jacobian(q, frame="body"), body)
+        assert np.array_equal(arm.jacobian(q[None], frame="body")[0], body)
+        assert np.array_equal(arm.jacobian(q=q, frame="body"), body)
+        assert np.array_equal(arm.jacobian(q, link=arm.link_names[0], frame="world"), wanted[arm.link_names[0]])
+        for bad in ({"frame": "tool"}, {"link": "nowhere"}, {"frames": "body"}):
+            with pytest.raises((ArgumentError, TypeError)):
+                arm.jacobian(q, **bad)
+        with pytest.raises((ArgumentError, TypeError)):
+            arm.jacobian(frame="body")
+    assert np.array_equal(arm.momentum(q, qd, about="com"), reference.kernel("momentum", about="com").ufunc(q, qd))
+    assert np.array_equal(arm.momentum(q, qd, about="origin"), arm.momentum(q, qd))
+
+
+def test_calls_with_words_outlive_the_mechanism_and_count_references() -> None:
+    arm = robots.load("puma560").replace(name="short-lived")
+    q, (method, other) = random_state(arm)[0], (arm.jacobian, robots.load("puma560").replace(name="other").jacobian)
+    word = "body"
+    for _ in range(3):
+        wanted = method(q, frame="body")
+    assert np.array_equal(other(q, frame="body"), wanted)
+    before = sys.getrefcount(word)
+    for _ in range(100):
+        method(q, frame="body")
+    assert sys.getrefcount(word) == before
+    del arm
+    gc.collect()
+    assert np.array_equal(method(q, frame="body"), wanted)

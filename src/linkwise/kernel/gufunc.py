@@ -204,11 +204,18 @@ class Entry(NamedTuple):
     keep: tuple[Any, ...]
 
 
+#: Item of a `_HandOver` that is the table of its dispatcher, the number of slots there, and the words of a slot: the number
+#: of arguments, the addresses of keyword and value, the address of the machine code and that of what it is bound to. Before
+#: the slots stands the address of the machine code of calls without keywords, 0 while there is no dispatcher.
+TABLE, SLOTS, SLOT = 7, 4, 5
+
+
 class _HandOver(tuple[Any, ...]):
     """State bound to a function of `make_callable`.
 
     The fallback, the method definition, what to keep, what to ask for an entry, kernels by the words that they were called
-    with, what gives the kernel of some words, and what gives that of a call which `torch.compile` traces. The class has a
+    with, what gives the kernel of some words, and what gives that of a call which `torch.compile` traces; the table of the
+    dispatcher, and a list of what gives the dispatcher and of objects whose addresses are in the table. The class has a
     method under the name of each such function, which `torch.compile` traces in its place.
 
     A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects,
@@ -235,15 +242,31 @@ class _HandOver(tuple[Any, ...]):
 
     def _of_words(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Result of a call with keywords whose kernel is not known yet."""
-        fallback, _, _, _, kernels, kernel_of, _ = self
+        fallback, _, _, _, kernels, kernel_of, *_ = self
         result = fallback(*args, **kwargs)
         if kernel_of is not None and all(type(value) is str for value in kwargs.values()):
-            kernels[len(args), *kwargs.items()] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
+            kernel = kernels[len(args), *kwargs.items()] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
+            self._dispatch(len(args), kwargs, getattr(kernel, "__self__", None))
         return result
+
+    def _dispatch(self, count: int, words: Mapping[str, str], owner: Any) -> None:
+        """Put a call with one word into the table of the dispatcher, if its kernel has an entry and there is room."""
+        _, method, _, _, _, _, _, table, held = self
+        free = [k for k in range(1, len(table), SLOT) if not table[k + 1]]
+        if type(owner) is not _HandOver or len(words) != 1 or not free or held[0] is None:
+            return
+        dispatcher = held[0]()
+        if dispatcher is None:
+            return
+        ((name, value),) = ((sys.intern(name), sys.intern(value)) for name, value in words.items())
+        held += [dispatcher, name, value, owner]
+        table[free[0] : free[0] + SLOT] = count, id(name), id(value), owner[1].function, id(owner)
+        if not table[0]:
+            table[0], method.function = method.function, dispatcher.address
 
     def _of_object(self, args: tuple[Any, ...], words: tuple[str, str]) -> Any:
         """Result of a call whose last argument is an option and an array in one, and whose kernel is not known yet."""
-        fallback, _, _, _, kernels, kernel_of, _ = self
+        fallback, _, _, _, kernels, kernel_of, *_ = self
         result = fallback(*args)
         kernel = None if kernel_of is None else kernel_of(args, {})
         if kernel is not None:
@@ -252,10 +275,13 @@ class _HandOver(tuple[Any, ...]):
 
     def _take(self, entry: Entry | None) -> None:
         """Install the machine code of an entry if there is any, and drop the request."""
-        _, method, kept, questions, *_ = self
+        _, method, kept, questions, _, _, _, table, _ = self
         if entry is not None:
             kept[0] = entry.keep
-            method.function = entry.address
+            if table[0]:
+                table[0] = entry.address
+            else:
+                method.function = entry.address
             questions.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -315,6 +341,7 @@ def make_callable(
     later: Callable[[tuple[Any, ...]], Entry | None] | None = None,
     kernel_of: Callable[[tuple[Any, ...], dict[str, Any]], Callable[..., Any] | None] | None = None,
     in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, Places]] | None = None,
+    dispatcher: Callable[[], Entry | None] | None = None,
 ) -> Any:
     """Wrap a compiled entry as a Python function; calls that it rejects are forwarded to the fallback.
 
@@ -335,12 +362,15 @@ def make_callable(
     in_graph : callable, optional
         Asked for each call that `torch.compile` traces, with ... in the place of arrays: the kernel of the call, and its
         `Places`.
+    dispatcher : callable, optional
+        Asked when there is a kernel of some words: the machine code that finds it.
     """
     address, keep = entry or no_entry()
     kept = np.empty(1, dtype=object)
     kept[0] = keep
     method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
-    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of, in_graph))
+    table = np.zeros(1 + SLOTS * SLOT, dtype=np.int64)
+    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of, in_graph, table, [dispatcher]))
     if in_graph and not hasattr(_HandOver, name):
         setattr(_HandOver, name, _traced(name))
     return _function_maker()(ctypes.addressof(method), bound, None)
@@ -380,6 +410,15 @@ def is_single(args: Sequence[Any], dimensions: Sequence[int]) -> bool:
 def no_entry() -> Entry:
     """Substitute for a compiled entry that forwards every call: a function of Python with its signature."""
     return Entry(ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0, ())
+
+
+@cache
+def tuple_items() -> int:
+    """Offset of the first item of a tuple, bytes; 0 where the objects of tuples are laid out otherwise than known."""
+    known = (PROBE,)
+    if ctypes.c_ssize_t.from_address(id(known) + 16).value != 1:
+        return 0
+    return next((at for at in (24, 32) if ctypes.c_void_p.from_address(id(known) + at).value == id(PROBE)), 0)
 
 
 @cache
