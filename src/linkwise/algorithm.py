@@ -35,7 +35,8 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
-from linkwise.model.tree import Tree, manifold_columns, unshared
+from linkwise.model.tree import Tree, manifold_columns, require_tree, unshared
+from linkwise.spatial.validation import choice
 from linkwise.torch_graphs import outside_graphs
 
 #: Every algorithm there is, by name.
@@ -77,7 +78,8 @@ class Algorithm:
     def shapes(self, tree: Tree, which: Mapping[str, str], options: Mapping[str, Any] | None = None) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism.
 
-        W is the number of wrenches, and left out where no option says it; O counts the coordinates of a pose.
+        W is the number of wrenches, and left out where no option says it; O counts the coordinates of a pose, N contacts, C
+        their equations, E these and nv.
         """
         chosen = {**self.options, **(options or {})}
         links, drives = len(tree.links), len(tree.drives)
@@ -86,6 +88,9 @@ class Algorithm:
         sizes["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
         sizes["O"] = 7 if chosen.get("orientation") == "quaternion" else 6
         wrenches = chosen.get("wrenches")
+        contacts = chosen.get("contacts", ())
+        equations = sum(contact.size for contact in contacts)
+        sizes |= {"N": len(contacts), "C": equations, "E": tree.nv + equations, "2nv": 2 * tree.nv, "3nv": 3 * tree.nv}
         letters = {letter: (size,) for letter, size in sizes.items()} | {"W": () if wrenches is None else (len(wrenches),)}
         return {
             name: tuple(
@@ -135,6 +140,7 @@ def algorithm(
                 inputs_given = inputs_given[:-1]
             declared = loaded if has_external and len(inputs_given) > len(inputs) else alone
             name = declared.name
+            require_tree(tree, f"{name}: mechanism")
             if open_only and tree.loops:
                 refuse_loops(tree, name)
             if needs_loops and not tree.loops:
@@ -203,9 +209,9 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
 
 def find(name: str) -> Algorithm:
     """Return the algorithm of that name; the error lists all names."""
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise ArgumentError(
-            f"no algorithm {name!r}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
+            f"no algorithm {shown(name)}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
         )
     return ALGORITHMS[name]
 
@@ -277,6 +283,10 @@ def _key_in_graph(tree: Tree, *choice: Any) -> str:
 
 def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     declared = find(name)
+    if backend is not None:
+        backend_of(backend)  # (refuses an unknown one)
+    if tier is not None:
+        choice(f"{declared.name}: tier", tier, TIERS)
     chosen = algorithm_options(tree, declared, options)
     key = (name, backend, tier, *chosen.items())
     return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen, tier))
@@ -303,8 +313,6 @@ def algorithm_options(tree: Tree, declared: Algorithm, options: Mapping[str, Any
 
 @without_collection()
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any], tier: str | None) -> Kernel:
-    if tier is not None and tier not in TIERS:
-        raise ArgumentError(f"{declared.name}: tier is {shown(tier)}; expected {choices(TIERS)}")
     if tier == "looped" and backend not in {None, "llvm"}:
         raise ArgumentError(f"{declared.name}: tier is 'looped' and backend {shown(backend)}; expected the backend 'llvm'")
     if (_loops and backend is None) or tier == "looped":
