@@ -31,10 +31,10 @@ from linkwise.extras import quadratic_programs
 from linkwise.kernel import Kernel
 from linkwise.kernel.backend import default_backend
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, common_batch, number_within, vectors
+from linkwise.spatial.validation import choice, common_batch, flag, listed, number_within, vectors
 
 #: A direction is dependent below this part of the greatest eigenvalue of the Delassus matrix with unit diagonal.
 DEPENDENT = 1e-11
@@ -108,6 +108,10 @@ class Contact:
     def __post_init__(self) -> None:
         title = f"contact {shown(self.name)}"
         choice(f"{title}: kind", self.kind, KINDS)
+        for field in ("name", "link", "to"):
+            value = getattr(self, field)
+            if not isinstance(value, str) and not (value is None and field == "to"):
+                raise ArgumentError(f"{title}: {field} is {shown(value)}; expected a word")
         for field in ("point", "normal"):
             value = vectors(f"{title}: {field}", getattr(self, field), 3)
             if value.shape != (3,):
@@ -204,9 +208,9 @@ class Contacts:
     contacts: Sequence[Contact]
 
     def __init__(self, tree: Tree, contacts: Iterable[Contact]) -> None:
-        tree.require_numbers("Contacts")
+        require_numeric_tree(tree, "Contacts")
         object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "contacts", tuple(contacts))
+        object.__setattr__(self, "contacts", tuple(listed("contacts", contacts, "a sequence of Contacts")))
         for contact in self.contacts:
             if not isinstance(contact, Contact):
                 raise ArgumentError(f"contacts has {shown(contact)}; expected Contacts(mechanism, [Contact(...), ...])")
@@ -303,11 +307,14 @@ class Contacts:
         """The set of active contacts for compiled functions; None where they are not for it."""
         if not self.compiles:
             return None
-        key = None if active is None else tuple(active)
         try:
-            return self._selections[key]
-        except KeyError:
-            return self._selections.setdefault(key, self._select(active))
+            key = None if active is None else tuple(active)
+            if key in self._selections:
+                return self._selections[key]
+        except TypeError:  # (no sequence of names)
+            self._active(active)
+            raise
+        return self._selections.setdefault(key, self._select(active))
 
     def _select(self, active: Sequence[str] | None) -> Selection | None:
         chosen = self._active(active)
@@ -775,7 +782,7 @@ class Contacts:
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
         idle = self._idle(q, at)
         carried, load = _projected(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
-        faces = self._faces(active) if cones else None
+        faces = self._faces(active) if flag("cones", cones) else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
         else:
@@ -826,14 +833,12 @@ class Contacts:
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
 
     def _named(self, active: Sequence[str] | None) -> tuple[str, ...]:
-        return self.names if active is None else tuple(active)
+        return self.names if active is None else tuple(listed("active", active, f"some of {members(self.names)}"))
 
     def _active(self, active: Sequence[str] | None) -> list[Contact]:
         """Active contacts, in the requested order."""
-        if isinstance(active, str):
-            raise ArgumentError(f"active is {shown(active)}; expected a sequence of names of contacts")
         for name in self._named(active):
-            if name not in self.names:
+            if not isinstance(name, str) or name not in self.names:
                 raise ArgumentError(f"no contact {shown(name)}; there are {choices(self.names)}")
         if len(set(self._named(active))) < len(self._named(active)):
             raise ArgumentError(f"active is {shown(active)}; expected each contact once")

@@ -246,6 +246,8 @@ TEXTS = {
     "weights that are borne, of which an actuator bears one": arm(
         world=f'<body gravcomp="1"><joint actuatorgravcomp="true"/>{BOX}<body gravcomp="2">{BALL}</body></body>', upper=' gravcomp="0.7"'
     ),
+    "a weight that is doubled": arm(upper=' gravcomp="-1"'),
+    "a weight that is doubled beside one that is borne": arm(upper=' gravcomp="-1"', world=f'<body gravcomp="1">{BOX}</body>'),
     "a balloon": f'<mujoco><worldbody><body gravcomp="3"><freejoint/>{BOX}</body></worldbody></mujoco>',
     "nothing is borne without springs and dampers": arm(
         '<option><flag spring="disable" damper="disable"/></option>', upper=' gravcomp="1"', elbow=' springdamper="0.1 1"'

@@ -429,12 +429,6 @@ CASES: dict[str, tuple[str, list[str]]] = {
         tied('<joint joint1="a" joint2="x"/>'),
         ["line 6: equality <joint>: joint2 is 'x'; the hinges and slides are 'a' or 'b'"],
     ),
-    "eq poly": (
-        tied('<joint joint1="a" joint2="b" polycoef="0 1 2"/>'),
-        [
-            "line 6: equality <joint>: polycoef is [0.0, 1.0, 2.0, 0.0, 0.0], a polynomial of higher degree; only a0 + a1 x can be followed here; with drop_unknown=True it is left out"
-        ],
-    ),
     "eq self": (tied('<joint joint1="a" joint2="a"/>'), ["line 6: equality <joint>: joint 'a' follows itself"]),
     "eq twice": (
         tied('<joint joint1="a" joint2="b"/><joint joint1="a"/>'),

@@ -141,6 +141,11 @@ REMARKS = {
         world(f'<body name="a" gravcomp="1"><joint name="j" actuatorgravcomp="true"/>{BALL}</body>'),
         "line 1: body 'a': gravcomp is left out, for by actuatorgravcomp of joint 'j' it is an actuator's",
     ),
+    "gravity compensation of which an actuator does a part": (
+        world(f'<body><joint name="i"/>{BALL}<body name="a" gravcomp="1"><joint name="j" actuatorgravcomp="true"/>{BALL}</body></body>'),
+        "line 1: body 'a': gravcomp is left out, for by actuatorgravcomp of joint 'j' it is an actuator's, so it acts at joint 'i'"
+        " alone, which no force with a potential does",
+    ),
     "a fluid": (
         world(f"<body>{BALL}</body>", '<option viscosity="0.1"/>'),
         "line 1: the attribute 'viscosity' of <option> is not used: the drag of a fluid is a force that Linkwise does not have",

@@ -14,6 +14,7 @@ from linkwise.errors import FileProblem, choices, members, shown
 from linkwise.files.formats.mjcf.attachment import Attacher, Replicator
 from linkwise.files.formats.mjcf.attributes import ACTUATORS, ORDER, Attributes, Defaults, check_known, check_tag, offered
 from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement, BodyTree, repeated
+from linkwise.files.formats.mjcf.coordinate_sums import with_sums
 from linkwise.files.formats.mjcf.document import Includer, keep_body, settings_of
 from linkwise.files.formats.mjcf.geoms import scaled_to
 from linkwise.files.formats.mjcf.links import Equalities, LinkNames, Links, still_roots
@@ -81,8 +82,8 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
     [1.571]
     """
     try:
-        top = read_xml(text, "mujoco")
         log = Report(options.drop_unknown)
+        top = read_xml(text, "mujoco", log.drop)
         includer = Includer(folder, log, options.include_root)
         includer.expand(top)
         attacher = Attacher(top, log, includer)
@@ -193,7 +194,7 @@ class _Reader:
             self._actuator(element, equalities)
         floats = equalities.floats
         physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
-        links = Links(names, follows, stays, self._borne(), physical=physical, floats=floats)
+        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
         kept = self._link_bodies(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -205,6 +206,9 @@ class _Reader:
         if not bodies.elements:
             links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
         mechanism = self._mechanism(links, equalities, floats)
+        places = frozenset(links.between)
+        if mechanism is not None and equalities.sums:
+            mechanism, places = with_sums(mechanism, equalities.sums, places)
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.problems or mechanism is None:
             return Reading(None, self.log.sorted_problems, links.lines)
@@ -212,7 +216,7 @@ class _Reader:
         links.lines["floating",] = next((body.free_joint.element.line for body in bodies.elements if body.free_joint), 0)
         self._tell_lacking([bodies.elements[k] for k in kept])
         description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
-        return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
+        return Reading(description, [], links.lines, remarks, places, self.log.lacking)
 
     def _spring(
         self, attrs: Attributes, links: Links, equalities: Equalities, bodies: BodyTree, kept: Collection[int]
@@ -362,10 +366,12 @@ class _Reader:
                 self.log.report(self.root, str(problem))
         return mechanism and with_tool_at_a_tip(mechanism)
 
-    def _borne(self) -> Sequence[float]:
-        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off."""
+    def _borne(self, bodies: BodyTree) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or no share is above zero."""
         off = self.settings.disabled
-        return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
+        is_off = {"gravity", "passive"} & off or {"spring", "damper"} <= off
+        borne = not is_off and any(body.attributes.number("gravcomp") > 0 for body in bodies.elements)
+        return self.settings.gravity if borne else (0.0, 0.0, 0.0)
 
     def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
         """Add the springs and dampers defined by time constants t and damping ratios z.
