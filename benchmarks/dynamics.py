@@ -162,20 +162,42 @@ class Pair:
         return run
 
 
+class Batch:
+    """As many configurations as are timed at once, and the arrays of their results."""
+
+    def __init__(self, kernel: lw.Kernel, inputs: list[np.ndarray]) -> None:
+        results = kernel(*(array[0] for array in inputs))
+        self.bytes = sum(array.nbytes for array in (results if isinstance(results, tuple) else (results,)))
+        most = MOST_BYTES // self.bytes // 16 * 16 if self.bytes >= LARGE else len(inputs[0])
+        self.kernel, self.inputs = kernel, [array[:most] for array in inputs]
+        self.count = len(self.inputs[0])
+        self.out = kernel(*self.inputs)
+        self.results = self.out if isinstance(self.out, tuple) else (self.out,)
+
+    def timed(self) -> Callable[[], float]:
+        return seconds(lambda: self.kernel.ufunc(*self.inputs, out=self.out))
+
+
+def mostly_zeros(kernel: lw.Kernel) -> bool:
+    """Whether at most half of the results depend on the inputs."""
+    return 2 * sum(map(len, kernel.tape.nonzeros.values())) <= kernel.tape.output_count
+
+
 def batches(pair: Pair, label: str, *, large: bool = False) -> None:
     for name, asked in ROWS.items():
         kernel, inputs = pair.kernel(name), pair.inputs(name)
-        of_one = sum(array.nbytes for array in pair.ours(name, [array[0] for array in inputs]))
-        count = min(pair.batch, MOST_BYTES // of_one // 16 * 16 if of_one >= LARGE else pair.batch)
-        inputs, few = [array[:count] for array in inputs], min(count, LOOP)
-        out = pair.ours(name, inputs)
-        whole = out if len(out) > 1 else out[0]
-        mine = seconds(lambda k=kernel, i=inputs, o=whole: k.ufunc(*i, out=o))
-        zeros = seconds(lambda o=out: [array.fill(0.0) for array in o])
-        times = in_turn(seconds(pair.loop(name, few)), mine, zeros, rounds=9)
-        row(f"{label}: {name}, batch", times[0] / few, times[1] / count, *(asked.large if large else asked.batch))
-        cleared = f"; {of_one} bytes, filled with zeros in {1e9 * times[2] / count:.0f} ns" if of_one >= LARGE else ""
-        print(f"    operations {kernel.operations}{cleared}")
+        dense = Batch(kernel, inputs)
+        few = min(dense.count, LOOP)
+        packed = Batch(kernel.nonzeros, inputs) if mostly_zeros(kernel) else None
+        zeros = seconds(lambda o=dense.results: [array.fill(0.0) for array in o])
+        timed = [dense.timed(), packed.timed()] if packed else [dense.timed()]
+        peer, cleared, *times = in_turn(seconds(pair.loop(name, few)), zeros, *timed, rounds=9)
+        aims = asked.large if large else asked.batch
+        row(f"{label}: {name}, batch", peer / few, times[0] / dense.count, *aims)
+        zeroed = f"; {dense.bytes} bytes, filled with zeros in {1e9 * cleared / dense.count:.0f} ns"
+        print(f"    operations {kernel.operations}{zeroed if dense.bytes >= LARGE else ''}")
+        if packed:
+            row(f"{label}: {name}, nonzeros, batch", peer / few, times[1] / packed.count, *aims)
 
 
 def single_calls(pair: Pair, label: str) -> None:

@@ -78,7 +78,8 @@ class Algorithm:
     def shapes(self, tree: Tree, which: Mapping[str, str], options: Mapping[str, Any] | None = None) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism.
 
-        W is the number of wrenches, and left out where no option says it; O counts the coordinates of a pose.
+        W is the number of wrenches, and left out where no option says it; O counts the coordinates of a pose, N contacts, C
+        their equations, E these and nv.
         """
         chosen = {**self.options, **(options or {})}
         links, drives = len(tree.links), len(tree.drives)
@@ -87,6 +88,9 @@ class Algorithm:
         sizes["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
         sizes["O"] = 7 if chosen.get("orientation") == "quaternion" else 6
         wrenches = chosen.get("wrenches")
+        contacts = chosen.get("contacts", ())
+        equations = sum(contact.size for contact in contacts)
+        sizes |= {"N": len(contacts), "C": equations, "E": tree.nv + equations, "2nv": 2 * tree.nv, "3nv": 3 * tree.nv}
         letters = {letter: (size,) for letter, size in sizes.items()} | {"W": () if wrenches is None else (len(wrenches),)}
         return {
             name: tuple(

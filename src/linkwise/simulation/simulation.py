@@ -96,7 +96,7 @@ def simulate(
         need no shorter steps, but what comes back from a hard end stop does) have fixed steps, one from instant to
         instant. "rk23", "rk45", "dop853", "radau", "bdf" and "lsoda" are SciPy's adaptive ones, one rollout after the other;
         across the jump of Coulomb friction at rest they take ever shorter steps, so give them ``friction="stiction"``, or
-        integrate with fixed steps.
+        integrate with fixed steps; with a `ground`, give the motors a transition speed.
     record : int
         Record every so many instants, from the first on.
     hold : bool, optional
@@ -139,7 +139,7 @@ def simulate(
         them at most: beyond, the errors grow.
     ground : Ground, optional
         On which contacts land and from which they lift off, as events of an adaptive method ("land foot", "lift foot"). The
-        energy error counts what impacts lose.
+        energy error counts what impacts lose. Not with stiction and rigid end stops of joints.
 
     Returns
     -------
