@@ -17,7 +17,7 @@ from linkwise.errors import FileError
 from linkwise.files import check, load, loads, read, remarks, save
 from linkwise.files.formats.linkwise_toml import parse
 from linkwise.files.toml_text import DEEPEST
-from linkwise.model.joints import Curvilinear, Joint, Polynomial
+from linkwise.model.joints import Curvilinear, Joint, PolynomialSlide
 from linkwise.spatial.rotation import rotation_about, rpy_to_rotation
 from linkwise.spatial.transform import transform
 from support.messages import unnamed
@@ -26,7 +26,7 @@ from support.messages import unnamed
 OWN_KEYS = (
     Curvilinear([0.3, 1.1], [0.0, -2.5]),
     Curvilinear([0.1 * math.pi], [20.0], repeats=True),
-    Polynomial(np.array([0.6, 0.0, -0.8]), np.array([0.1, -0.3, 1 / 3])),
+    PolynomialSlide(np.array([0.6, 0.0, -0.8]), np.array([0.1, -0.3, 1 / 3])),
 )
 
 HEAD = 'format = "linkwise 1"\n'
@@ -156,7 +156,7 @@ def test_any_mechanism_survives(tmp_path_factory: pytest.TempPathFactory, mechan
 
 @pytest.mark.parametrize("joint", OWN_KEYS)
 def test_joints_with_keys_of_their_own_survive(tmp_path: Path, joint: Joint) -> None:
-    axis = {"axis": joint.axis} if isinstance(joint, Polynomial) else {}
+    axis = {"axis": joint.axis} if isinstance(joint, PolynomialSlide) else {}
     mechanism = Mechanism([Link(joint=joint, name="cart", mass=1.0, **axis), Link(name="arm", axis=(1, 1, 0))], name="train")
     save(mechanism, tmp_path / "train.toml")
     again = read(tmp_path / "train.toml").mechanism

@@ -19,7 +19,7 @@ from linkwise.files.schema import Field, Kind, Schema, TableReader, lengths_of, 
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
-from linkwise.model.joints import DEFAULT, JOINTS, Curvilinear, Joint, Polynomial
+from linkwise.model.joints import DEFAULT, JOINTS, Curvilinear, Joint, PolynomialSlide
 from linkwise.model.link import CONVENTIONS, Z_AXIS, Link
 from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
@@ -328,7 +328,7 @@ GENERAL_KEYS = ("before", "after", "axis", "pitch")
 #: The kinds of joints with keys of their own.
 JOINT_KEYS: dict[str, tuple[type[Joint], tuple[str, ...]]] = {
     "curvilinear": (Curvilinear, ("lengths", "curvatures", "repeats")),
-    "polynomial": (Polynomial, ("coefficients",)),
+    "polynomial": (PolynomialSlide, ("coefficients",)),
 }
 TOP = Schema(
     Field("format", schema.TEXT, doc=f'"{FORMAT}"'),

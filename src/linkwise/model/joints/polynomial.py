@@ -15,7 +15,7 @@ from linkwise.spatial.transform import transform
 
 @joint
 @dataclass(frozen=True, eq=False)
-class Polynomial(Joint):
+class PolynomialSlide(Joint):
     """Slides by c[0] q + c[1] q**2 + ... (m) along a unit axis (3,); c (k,) in m/rad, m/rad2, ...
 
     Following another joint (`linkwise.Mimic`), and held by a `linkwise.Loop` to a link that slides by a third joint's
@@ -28,8 +28,8 @@ class Polynomial(Joint):
 
     Examples
     --------
-    >>> Polynomial(np.array([1.0, 0.0, 0.0]), np.array([0.5, 2.0])).placement(np.array([0.1]))[0, 3]
-    np.float64(0.07)
+    >>> PolynomialSlide(np.array([1.0, 0.0, 0.0]), np.array([0.5, 2.0])).placement(np.array([0.5]))[0, 3]
+    np.float64(0.75)
     """
 
     kind: ClassVar[str] = "polynomial"
