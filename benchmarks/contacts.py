@@ -22,11 +22,11 @@ try:
     import pinocchio as pin
 except ImportError:
     sys.exit("this benchmark needs Pinocchio: pip install '.[peers]'")
-from dynamics import Batch
 from peers import random_tree
 from timing import in_turn, per_call, pin_to_one_core, row, seconds
 
 import linkwise as lw
+from dynamics import Batch
 from linkwise.dynamics import Contact, Contacts
 from support.pinocchio_model import Twin
 

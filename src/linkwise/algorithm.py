@@ -24,7 +24,7 @@ from linkwise.arrays.framework import PLAIN
 from linkwise.arrays.graph import GRAPH_FUNCTIONS
 from linkwise.errors import ArgumentError, choices, members, shown, suggestion
 from linkwise.kernel import Kernel, Tape, trace
-from linkwise.kernel.backend import default_backend
+from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.cache import directory
 from linkwise.kernel.deferred_tape import kept_tape
 from linkwise.kernel.gufunc import Entry, call_in_graph, documentation, is_single, make_callable, no_entry, usable
@@ -35,7 +35,8 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
-from linkwise.model.tree import Tree, manifold_columns, unshared
+from linkwise.model.tree import Tree, manifold_columns, require_tree, unshared
+from linkwise.spatial.validation import choice
 from linkwise.torch_graphs import outside_graphs
 
 #: Every algorithm there is, by name.
@@ -139,6 +140,7 @@ def algorithm(
                 inputs_given = inputs_given[:-1]
             declared = loaded if has_external and len(inputs_given) > len(inputs) else alone
             name = declared.name
+            require_tree(tree, f"{name}: mechanism")
             if open_only and tree.loops:
                 refuse_loops(tree, name)
             if needs_loops and not tree.loops:
@@ -207,9 +209,9 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
 
 def find(name: str) -> Algorithm:
     """Return the algorithm of that name; the error lists all names."""
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise ArgumentError(
-            f"no algorithm {name!r}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
+            f"no algorithm {shown(name)}{suggestion(str(name), ALGORITHMS)}; expected {choices(sorted(ALGORITHMS))}"
         )
     return ALGORITHMS[name]
 
@@ -281,6 +283,10 @@ def _key_in_graph(tree: Tree, *choice: Any) -> str:
 
 def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     declared = find(name)
+    if backend is not None:
+        backend_of(backend)  # (refuses an unknown one)
+    if tier is not None:
+        choice(f"{declared.name}: tier", tier, TIERS)
     chosen = algorithm_options(tree, declared, options)
     key = (name, backend, tier, *chosen.items())
     return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen, tier))
@@ -307,8 +313,6 @@ def algorithm_options(tree: Tree, declared: Algorithm, options: Mapping[str, Any
 
 @without_collection()
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any], tier: str | None) -> Kernel:
-    if tier is not None and tier not in TIERS:
-        raise ArgumentError(f"{declared.name}: tier is {shown(tier)}; expected {choices(TIERS)}")
     if tier == "looped" and backend not in {None, "llvm"}:
         raise ArgumentError(f"{declared.name}: tier is 'looped' and backend {shown(backend)}; expected the backend 'llvm'")
     if (_loops and backend is None) or tier == "looped":

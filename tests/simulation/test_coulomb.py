@@ -64,3 +64,29 @@ def test_slides_near_a_jam_settle() -> None:
     forces, _ = coulomb(matrix, free, [slides])
     pressure = 9.8 / (matrix[2] @ ray)  # (of 7.9 the friction leaves 1.15)
     assert np.abs(forces - pressure * ray).max() < 1e-5 * pressure
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 7])
+def test_a_point_that_cannot_move_everywhere_slides_with_forces_that_the_law_has(seed: int) -> None:
+    """A point on two freedoms, with rebound: the slides swing without end unless a part of each change is taken."""
+    rng = np.random.default_rng(400 + seed)
+    jac = rng.normal(size=(3, 2))
+    friction, free = float(rng.uniform(0.2, 1.2)), jac @ rng.normal(size=2)
+    free *= -np.sign(free[2])
+    free[2] *= 1.7
+    forces, motion = coulomb(jac @ jac.T, free, [Cone(slice(0, 3), UP, friction)])
+    small = 1e-5 * np.abs(free).max() * (1.0 + np.abs(forces).max())  # (as above)
+    assert abs(motion[2]) < small
+    slide = float(np.linalg.norm(motion[:2]))
+    assert np.abs(slide * forces[:2] + friction * forces[2] * motion[:2]).max() < small
+
+
+def test_forces_that_only_a_compliance_would_bear_are_none() -> None:
+    """Where a force within the cone does not move the point at all, it cannot rebound: no finite force would do."""
+    rng = np.random.default_rng(406)
+    jac = rng.normal(size=(3, 2))
+    friction, free = float(rng.uniform(0.2, 1.2)), jac @ rng.normal(size=2)
+    free *= -np.sign(free[2])
+    assert np.isfinite(coulomb(jac @ jac.T, free, [Cone(slice(0, 3), UP, friction)])[0]).all()
+    free[2] *= 1.7
+    assert np.isnan(coulomb(jac @ jac.T, free, [Cone(slice(0, 3), UP, friction)])[0]).all()

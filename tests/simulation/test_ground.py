@@ -10,7 +10,7 @@ import pytest
 import linkwise as lw
 from linkwise import EndStop, Link, Mechanism, Motor, robots
 from linkwise.dynamics import Contact, Contacts
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, SimulationError
 from linkwise.simulation import Ground
 from linkwise.spatial.transform import translation
 
@@ -274,3 +274,36 @@ def test_bars_that_close_to_a_triangle_fall_as_a_body(stabilization: str) -> Non
     assert apart < 1e-8  # (the tolerance, over some landings)
     assert opened < 1e-9
     assert np.abs(bars.energy_error).max() < 1e-7
+
+
+def test_a_point_that_rests_without_friction_between_plane_and_guide_stays() -> None:
+    """On a guide that slopes the plane holds it without friction; the least force would leave the cone of friction."""
+    slope = np.radians(30.0)
+    along = Link(name="along", joint="prismatic", axis=(1, 0, 0))
+    down = Link(name="down", joint="prismatic", axis=(0, np.cos(slope), -np.sin(slope)), mass=2.0)
+    mech = Mechanism([along, down], name="guide")
+    ground = Ground(Contacts(mech, [Contact("sole", "down", friction=0.5)]), height=-0.1, restitution=0.3)
+    out = lw.simulate(mech, [0, 0], [0.2, 0], t=(1.5, 0.01), method="rk45", ground=ground, energies=True)
+    low = np.abs(out.q[-1, 1] - 0.1 / np.sin(slope))
+    print(f"{low:.1e} m off, {np.abs(out.qd[-1]).max():.1e} m/s, unaccounted {np.abs(out.energy_error).max():.1e} J")
+    assert low < 1e-9  # (contacts touch up to 1e-9 m)
+    assert np.abs(out.qd[-1]).max() < 1e-9
+    assert np.abs(out.energy_error).max() < 1e-9  # (of steps with a tolerance of 1e-9)
+
+
+def test_joints_with_coulomb_friction_that_come_to_rest_end_with_a_reason() -> None:
+    """Steps shrink without end where friction jumps; what helps is said, and helps."""
+    leg = Link(name="leg", axis=(0, 1, 0), mass=0.5, com=(0, 0, -0.2), inertia=(0.01, 0.01, 0.01))
+    body = [
+        Link(name="x", joint="prismatic", axis=(1, 0, 0), mass=0.1),
+        Link(name="z", joint="prismatic", axis=(0, 0, 1), mass=1.0),
+    ]
+
+    def fall(motor: Motor) -> lw.Trajectory:
+        mech = Mechanism([*body, leg.replace(motor=motor)], name="hopper")
+        ground = Ground(Contacts(mech, [Contact("foot", "leg", (0, 0, -0.4), friction=0.6)]))
+        return lw.simulate(mech, [0, 0.6, 0.2], t=(0.3, 0.01), method="rk45", ground=ground, energies=True)
+
+    with pytest.raises(SimulationError, match="transition_speed"):
+        fall(Motor(coulomb=0.5))
+    assert np.abs(fall(Motor(coulomb=0.5, transition_speed=0.1)).energy_error).max() < 1e-6  # (of steps to 1e-9, at kinks)

@@ -31,10 +31,10 @@ from linkwise.extras import quadratic_programs
 from linkwise.kernel import Kernel
 from linkwise.kernel.backend import default_backend
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, common_batch, number_within, vectors
+from linkwise.spatial.validation import choice, common_batch, flag, listed, number_within, vectors
 
 #: A direction is dependent below this part of the greatest eigenvalue of the Delassus matrix with unit diagonal.
 DEPENDENT = 1e-11
@@ -108,6 +108,10 @@ class Contact:
     def __post_init__(self) -> None:
         title = f"contact {shown(self.name)}"
         choice(f"{title}: kind", self.kind, KINDS)
+        for field in ("name", "link", "to"):
+            value = getattr(self, field)
+            if not isinstance(value, str) and not (value is None and field == "to"):
+                raise ArgumentError(f"{title}: {field} is {shown(value)}; expected a word")
         for field in ("point", "normal"):
             value = vectors(f"{title}: {field}", getattr(self, field), 3)
             if value.shape != (3,):
@@ -204,9 +208,9 @@ class Contacts:
     contacts: Sequence[Contact]
 
     def __init__(self, tree: Tree, contacts: Iterable[Contact]) -> None:
-        tree.require_numbers("Contacts")
+        require_numeric_tree(tree, "Contacts")
         object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "contacts", tuple(contacts))
+        object.__setattr__(self, "contacts", tuple(listed("contacts", contacts, "a sequence of Contacts")))
         for contact in self.contacts:
             if not isinstance(contact, Contact):
                 raise ArgumentError(f"contacts has {shown(contact)}; expected Contacts(mechanism, [Contact(...), ...])")
@@ -265,7 +269,7 @@ class Contacts:
         >>> arm = robots.planar_2r()
         >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
         >>> held.kernel("impact")([0.0, 0.5], [1.0, 1.0], [1.0], [0.0])[1].round(3)
-        array([-1.037])
+        array([-1.176])
         """
         if name not in CONTACT_ALGORITHMS:
             raise ArgumentError(f"no kernel {shown(name)} of contacts; expected {choices(CONTACT_ALGORITHMS)}")
@@ -273,6 +277,11 @@ class Contacts:
             lacking = "it has closed loops" if self.tree.loops else "there are no contacts"
             raise ArgumentError(f"{self.tree.name!r} has no kernel {name} of contacts, for {lacking}")
         return contact_kernel(*self._framed, name)
+
+    @cached_property
+    def _count(self) -> int:
+        """Number of equations of all contacts."""
+        return sum(contact.rows for contact in self.contacts)
 
     @cached_property
     def _kernels(self) -> dict[str, Kernel]:
@@ -298,15 +307,18 @@ class Contacts:
         """The set of active contacts for compiled functions; None where they are not for it."""
         if not self.compiles:
             return None
-        key = None if active is None else tuple(active)
         try:
-            return self._selections[key]
-        except KeyError:
-            return self._selections.setdefault(key, self._select(active))
+            key = None if active is None else tuple(active)
+            if key in self._selections:
+                return self._selections[key]
+        except TypeError:  # (no sequence of names)
+            self._active(active)
+            raise
+        return self._selections.setdefault(key, self._select(active))
 
     def _select(self, active: Sequence[str] | None) -> Selection | None:
         chosen = self._active(active)
-        tree, total = self.tree, sum(contact.rows for contact in self.contacts)
+        tree, total = self.tree, self._count
         moving = sum(link.moves for link in tree.links)
         if not chosen or tree.loops or total > COMPILED or moving >= BODIES or default_backend() != "llvm":
             return None
@@ -531,19 +543,20 @@ class Contacts:
         """
         tree, chosen = self.tree, self._selection(active)
         if chosen is not None and external is None:
-            rates = self._each("damping", damping, np.inf, "a rate >= 0, 1/s")
+            rates, nv = self._each("damping", damping, np.inf, "a rate >= 0, 1/s"), tree.nv
             motions, forces = self._derivatives(q, qd, tau, chosen.active, rates)
-            tables = [
-                part[..., k : k + tree.nv]
-                for part in (motions, chosen.of(forces, -2))
-                for k in range(0, 3 * tree.nv, tree.nv)
-            ]
+            forces = chosen.of(forces, -2)
+            by_q, by_qd, by_tau = slice(None, nv), slice(nv, 2 * nv), slice(2 * nv, None)
+            motion_tables = motions[..., by_q], motions[..., by_qd], motions[..., by_tau]
+            tables = (*motion_tables, forces[..., by_q], forces[..., by_qd], forces[..., by_tau])
+            if forces.ndim == 2 and forces.item(0) == forces.item(0):
+                return ContactDerivatives(*tables)
 
-            def again(q: FloatArray, qd: FloatArray, tau: FloatArray) -> tuple[FloatArray, ...]:
+            def again(q: FloatArray, qd: FloatArray, tau: FloatArray) -> Any:
                 derivatives = self.in_parts.forward_dynamics_derivatives(q, qd, tau, active, damping)
                 return tuple(getattr(derivatives, field.name) for field in fields(ContactDerivatives))
 
-            return ContactDerivatives(*self._repaired(tuple(tables), (q, qd, tau), again))
+            return ContactDerivatives(*self._repaired(tables, (q, qd, tau), again))
         qdd, forces = self.forward_dynamics(q, qd, tau, active, damping, external)
         state = (np.asarray(part, dtype=float) for part in (q, qd, tau))
         q, qd, tau = (np.broadcast_to(part, (*qdd.shape[:-1], part.shape[-1])) for part in state)
@@ -590,11 +603,10 @@ class Contacts:
 
         Products of larger matrices are NumPy's, as many configurations at once as a core's cache holds.
         """
-        total = self.tree.nv + sum(contact.rows for contact in self.contacts)
-        if total <= WRITTEN_OUT:
+        if self.tree.nv + self._count <= WRITTEN_OUT:
             motions, forces = self._compiled("forward_dynamics_derivatives", q, qd, tau, active, rates)
             return motions, forces
-        if np.ndim(q) == np.ndim(qd) == np.ndim(tau) == 1:
+        if all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (q, qd, tau)):
             qdd, forces, *factors = self._compiled("solution", q, qd, tau, active, rates)
             return solution_derivatives(*factors, *self._compiled("changes", q, qd, qdd, forces, rates))
         sizes = self.tree.nq, self.tree.nv, self.tree.nv
@@ -603,9 +615,7 @@ class Contacts:
             "forward_dynamics_derivatives", q=states[0].shape[:-1], qd=states[1].shape[:-1], tau=states[2].shape[:-1]
         )
         states = [np.broadcast_to(state, (*batch, state.shape[-1])).reshape(-1, state.shape[-1]) for state in states]
-        motions, moved = (
-            np.empty((len(states[0]), rows, 3 * self.tree.nv)) for rows in (self.tree.nv, total - self.tree.nv)
-        )
+        motions, moved = (np.empty((len(states[0]), rows, 3 * self.tree.nv)) for rows in (self.tree.nv, self._count))
         for start in range(0, len(motions), AT_ONCE):
             at = slice(start, start + AT_ONCE)
             q, qd, tau = (state[at] for state in states)
@@ -772,7 +782,7 @@ class Contacts:
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
         idle = self._idle(q, at)
         carried, load = _projected(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
-        faces = self._faces(active) if cones else None
+        faces = self._faces(active) if flag("cones", cones) else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
         else:
@@ -823,14 +833,12 @@ class Contacts:
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
 
     def _named(self, active: Sequence[str] | None) -> tuple[str, ...]:
-        return self.names if active is None else tuple(active)
+        return self.names if active is None else tuple(listed("active", active, f"some of {members(self.names)}"))
 
     def _active(self, active: Sequence[str] | None) -> list[Contact]:
         """Active contacts, in the requested order."""
-        if isinstance(active, str):
-            raise ArgumentError(f"active is {shown(active)}; expected a sequence of names of contacts")
         for name in self._named(active):
-            if name not in self.names:
+            if not isinstance(name, str) or name not in self.names:
                 raise ArgumentError(f"no contact {shown(name)}; there are {choices(self.names)}")
         if len(set(self._named(active))) < len(self._named(active)):
             raise ArgumentError(f"active is {shown(active)}; expected each contact once")

@@ -19,7 +19,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import place
 from linkwise.model.assembly import separated
 from linkwise.model.body import Body, moving_bodies
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import spatial_inertia
@@ -126,7 +126,7 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
     >>> np.allclose(half @ made.D @ half.T, arm.mass_matrix(q), rtol=1e-12)
     True
     """
-    mechanism.require_numbers("spatial_operators")
+    require_numeric_tree(mechanism, "spatial_operators")
     if mechanism.loops:
         refuse_loops(mechanism, "spatial_operators")
     mechanism.require_no_length_inertias("spatial_operators")

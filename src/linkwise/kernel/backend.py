@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from linkwise.errors import KernelError, choices
+from linkwise.errors import KernelError, choices, shown
 from linkwise.kernel.gufunc import Entry
 from linkwise.kernel.tape import Tape
 
@@ -112,8 +112,8 @@ def backend_of(name: str | None) -> Backend:
     KernelError
         For an unknown name; it lists those there are.
     """
-    if name is not None and name not in BACKENDS:
-        raise KernelError(f"backend is {name!r}; expected {choices(sorted(BACKENDS))}")
+    if name is not None and (not isinstance(name, str) or name not in BACKENDS):
+        raise KernelError(f"backend is {shown(name)}; expected {choices(sorted(BACKENDS))}")
     return BACKENDS[name or default_backend()]
 
 

@@ -16,7 +16,7 @@ from linkwise.algorithm import algorithm
 from linkwise.expr.derivative import derivative, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import generator, readable, whole
@@ -118,6 +118,10 @@ def with_unit_quaternions(tree: Tree, q: Array) -> Array:
     return np.concatenate([*parts, q[end:]])
 
 
+#: Random configurations at once, at most.
+MOST = 2**32
+
+
 def random_configuration(tree: Tree, seed: int = 0, count: int | None = None) -> FloatArray:
     """Return random coordinates, the same for the same seed.
 
@@ -146,8 +150,9 @@ def random_configuration(tree: Tree, seed: int = 0, count: int | None = None) ->
     >>> q.shape, bool((q >= arm.q_min).all() and (q <= arm.q_max).all())
     ((1000, 6), True)
     """
+    require_tree(tree, "random_configuration: mechanism")
     rng = generator("random_configuration: seed", seed)
-    rows = 1 if count is None else whole("random_configuration: count", count, 0)
+    rows = 1 if count is None else whole("random_configuration: count", count, 0, most=MOST)
     parts = [random_coordinates(tree, np.stack([tree.q_min, tree.q_max], axis=1), 1.0, rows, rng)]
     parts[:0] = [at.joint.random(rng, rows, at.most) for at in tree.manifold_joints]
     q = np.concatenate(parts, axis=-1)

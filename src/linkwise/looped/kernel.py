@@ -358,8 +358,9 @@ def _unknown_spring(tree: Tree, name: str) -> str:
         return "it has end stops on ball joints"
     if name.startswith(SPRUNG) and any(type(term.element) not in {Spring, EndStop} for term in tree.force_terms):
         return "it has springs of a type from outside"
-    if name.startswith(SPRUNG) and any(any_nonzero(getattr(element, "slack", 0.0)) for element in tree.springs):
-        return "it has springs with slack"
+    laws = [(getattr(x, "slack", 0.0), *getattr(x, "nonlinear_stiffness", ())) for x in tree.springs]
+    if name.startswith(SPRUNG) and any(any_nonzero(value) for law in laws for value in law):
+        return "it has springs with slack or nonlinear stiffness"
     if name.endswith("_derivatives") and any(len(term.ratios) > 1 for term in tree.force_terms):
         return "it has springs over several joints"
     inertial = tree.has_length_inertias and name.startswith(("inverse_dynamics", "forward_dynamics", *INERTIAL))

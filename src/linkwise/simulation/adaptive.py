@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.simulation.events import Watch, member
 from linkwise.simulation.loop_closure import projected
+from linkwise.simulation.missed_crossings import add_missed
 from linkwise.simulation.plant import BatchPlant, Plant
 from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.simulation.torque import compiled
@@ -32,10 +33,7 @@ LEAST = 1e-4
 #: How many values of an event function are kept: more than a step and the search for a zero in it ask for.
 SEEN = 1000
 
-_STUCK = (
-    f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
-    " (method='rk4'), or without_friction()"
-)
+STUCK = f"{PATIENCE} evaluations without getting on"
 
 Law = Callable[[float, FloatArray, FloatArray], FloatArray]
 
@@ -114,7 +112,7 @@ def _laws(task: Task) -> Callable[[int, int], Law]:
     return law
 
 
-class _StuckError(Exception):
+class StuckError(Exception):
     """Time hardly moves on; its argument is the time reached, s."""
 
 
@@ -135,6 +133,12 @@ class AdaptiveRollout:
     def moving(plant: Plant) -> Plant:
         """The plant that is integrated."""
         return plant
+
+    @property
+    def stuck(self) -> str:
+        """The reason where the solver does not get on, and what helps."""
+        advice = "take fixed steps (method='rk4'), or without_friction()"
+        return f"{STUCK}, as where a joint comes to rest under Coulomb friction; {advice}"
 
     def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
         """Efforts other than those of that plant and of the motors (R, nv) at some instants."""
@@ -158,14 +162,15 @@ class AdaptiveRollout:
         law = self._law_from(first)
         y = np.concatenate([self.q[first], self.qd[first]])
         events = [self._event_function(watch, float(t[0])) for watch in self.task.events] or None
-        options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances}
+        options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": events is not None}
         try:
             # (of two instants the second state is the step's own: that of dense output may be on another side of an event)
             looked_at = t if len(t) > 2 else None
             solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=looked_at, events=events, **options)
-        except _StuckError as stuck:
-            self._stop(stuck.args[0], _STUCK)
+        except StuckError as stuck:
+            self._stop(stuck.args[0], self.stuck)
             return False
+        self._add_missed(solution, events or [])
         kept = np.searchsorted(solution.t, t[t <= max(solution.t, default=-np.inf)], side="right") - 1
         reached = first + len(kept)
         if len(kept):
@@ -193,7 +198,18 @@ class AdaptiveRollout:
             raise SimulationError(self.member, time, text)
 
     def _derivative(self, law: Law) -> Callable[[float, FloatArray], FloatArray]:
-        """The rates as SciPy wants them; it raises `_StuckError` where time hardly moves on.
+        """The rates as SciPy wants them."""
+        goes_on = self._patience()
+
+        def derivative(t: float, y: FloatArray) -> FloatArray:
+            goes_on(t)
+            q, qd = np.split(y, [self.nq])
+            return np.asarray(self.rates(q, qd, law(t, q, qd)))
+
+        return derivative
+
+    def _patience(self) -> Callable[[float], None]:
+        """A function of the time of each evaluation, which raises `StuckError` where it hardly moves on.
 
         Where a joint comes to rest under Coulomb friction the acceleration jumps with every sign of the velocity, and steps
         that a tolerance chooses shrink without end.
@@ -201,17 +217,15 @@ class AdaptiveRollout:
         latest, left = float(self.task.every[0]), PATIENCE
         least = LEAST * float(self.task.every[-1] - self.task.every[0])
 
-        def derivative(t: float, y: FloatArray) -> FloatArray:
+        def goes_on(t: float) -> None:
             nonlocal latest, left
             left -= 1
             if t > latest + least:
                 latest, left = t, PATIENCE
             elif left < 0:
-                raise _StuckError(t)
-            q, qd = np.split(y, [self.nq])
-            return np.asarray(self.rates(q, qd, law(t, q, qd)))
+                raise StuckError(t)
 
-        return derivative
+        return goes_on
 
     def _event_function(self, watch: Watch, begin: float) -> Any:
         """A watched function as SciPy wants it; one that begins at zero does not count as a crossing there."""
@@ -220,8 +234,17 @@ class AdaptiveRollout:
             result = float(watch(t, q, qd, finite=t == begin))
             return np.nan if t == begin and result == 0.0 else result
 
+        return self._watched(value, self._left(watch), watch.direction)
+
+    def _left(self, watch: Watch) -> int:
+        """After how many more events of one kind the motion ends; 0 for never."""
         left = watch.terminal - sum(event.name == watch.name for event in self.events)
-        return self._watched(value, max(left, 1) if watch.terminal else False, watch.direction)
+        return max(left, 1) if watch.terminal else 0
+
+    def _add_missed(self, solution: Any, functions: Sequence[Any]) -> None:
+        """Add crossings within steps to the events of a piece, and end it at a terminal one."""
+        if functions and len(solution.sol.ts) > 1:
+            add_missed(solution, self.task.events, functions, [self._left(watch) for watch in self.task.events])
 
     def _watched(self, value: Any, terminal: int, direction: float) -> Any:
         """A function of t, q and qd as SciPy wants it, which has one value at each time.

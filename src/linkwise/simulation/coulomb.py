@@ -22,6 +22,9 @@ DIVERGED = 1e6
 #: Greatest number of sliding iterations, interval of extrapolation, and greatest number of directions of a cone.
 ITERATIONS, AHEAD, DIRECTIONS = 200, 10, 40
 
+#: Parts of a change of the slides that are taken, one after the other where the slides swing without settling.
+RELAXATIONS = 1.0, 0.3, 0.1, 0.02
+
 
 @dataclass(frozen=True)
 class Cone:
@@ -80,7 +83,7 @@ def coulomb(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tupl
     de Coulomb), or against the ``direction`` of a contact that slides already. Forces at given slides are those of a convex
     problem, of least squares over cones; slides follow by iteration (F. Cadoux, *Méthodes d'optimisation pour la dynamique
     non-régulière*, 2009, chapter 4, with the change of variables of G. de Saxcé and Z.-Q. Feng, 1998). Forces are NaN where
-    the slides do not settle, as in P. Painlevé's paradox.
+    the slides do not settle, as in P. Painlevé's paradox, and where no finite force within the cones will do.
 
     Parameters
     ----------
@@ -119,29 +122,30 @@ def _converged(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> t
     if not cones:
         return np.zeros(0), np.zeros(0)
     values, axes = np.linalg.eigh(0.5 * (matrix + matrix.T))
-    root = np.sqrt(np.maximum(values, 0.0) + COMPLIANCE * max(float(values[-1]), 1e-300))
+    yielding = COMPLIANCE * max(float(values[-1]), 1e-300)
+    root = np.sqrt(np.maximum(values, 0.0) + yielding)
     half, scale = root[:, None] * axes.T, float(np.abs(free).max(initial=0.0)) or 1.0
     edges = [(cone, edge) for cone in cones for edge in cone.edges()]
-    slides, forces, motion = np.zeros(len(cones)), np.zeros(len(free)), free
-    step = np.zeros(len(cones))
-    for iteration in range(ITERATIONS):
-        shifted = free.copy()
-        for cone, slide in zip(cones, slides, strict=True):
-            shifted[cone.rows] += slide * cone.normal
-        forces = _least(half, axes.T @ shifted / root, shifted, matrix, cones, edges)
-        motion = matrix @ forces + free
-        before, slides = slides, np.array([cone.slide(motion[cone.rows]) for cone in cones])
-        change = float(np.abs(slides - before).max(initial=0.0))
-        if change <= SETTLED * scale:
+    for relaxation in RELAXATIONS:
+        slides, step = np.zeros(len(cones)), np.zeros(len(cones))
+        for iteration in range(ITERATIONS):
+            shifted = free.copy()
+            for cone, slide in zip(cones, slides, strict=True):
+                shifted[cone.rows] += slide * cone.normal
+            forces = _least(half, axes.T @ shifted / root, shifted, matrix, cones, edges)
+            motion = matrix @ forces + free
+            last, step = step, np.array([cone.slide(motion[cone.rows]) for cone in cones]) - slides
+            change = float(np.abs(step).max(initial=0.0))
+            if change <= SETTLED * scale:
+                break
+            slides, step = slides + relaxation * step, relaxation * step
+            if not np.abs(slides).max() < DIVERGED * scale:
+                break
+            ratio = float(last @ step / (last @ last)) if last.any() else 0.0
+            if iteration % AHEAD == AHEAD - 1 and 0.0 < ratio < 1.0:  # near a jam they converge slowly: extrapolate
+                slides, step = slides + ratio / (1.0 - ratio) * step, np.zeros(len(cones))
+        if max(change, yielding * float(np.abs(forces).max())) <= NONE * scale:  # (shared forces creep)
             return forces, motion
-        if not np.abs(slides).max() < DIVERGED * scale:
-            break
-        last, step = step, slides - before
-        ratio = float(last @ step / (last @ last)) if last.any() else 0.0
-        if iteration % AHEAD == AHEAD - 1 and 0.0 < ratio < 1.0:  # near a jam they converge slowly: extrapolate to the limit
-            slides, step = slides + ratio / (1.0 - ratio) * step, np.zeros(len(cones))
-    if change <= NONE * scale:  # (shared forces creep)
-        return forces, motion
     return np.full(len(free), np.nan), motion
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from linkwise.dynamics.closed_loops.nullspace import free_motions
 from linkwise.errors import ArgumentError
-from linkwise.simulation.adaptive import Law, Rates
+from linkwise.simulation.adaptive import STUCK, Law, Rates
 from linkwise.simulation.coulomb import NONE, Cone, coulomb, on_cones, refined, still_rows
+from linkwise.simulation.energy_balance import jumps
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.modal import ModalRollout, UnsolvedError
 from linkwise.simulation.task import Task
@@ -61,7 +62,7 @@ class Stance:
     sliding : dict of str to ndarray (3,)
         Those of them that slide, with the direction at the beginning.
     shared : bool
-        Whether they are more than are needed, so that other forces hold as well.
+        Whether other forces hold as well, as of more contacts than are needed, or of a point that cannot move everywhere.
     """
 
     standing: tuple[str, ...]
@@ -76,8 +77,8 @@ class GroundRollout(ModalRollout):
     (F. Pfeiffer, Ch. Glocker, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), and velocities after impacts
     from that of impulses and velocities, with the rebound of I. Newton's law (ibid., chapter 8). Where that law would raise
     the kinetic energy, which with friction it can (T. R. Kane, D. A. Levinson, *Dynamics: Theory and Applications*, 1985),
-    the impulse is 1 + restitution times that without restitution (J. J. Moreau, "Unilateral contact and dry friction in
-    finite freedom dynamics", 1988), which never does.
+    or jams, the impulse is 1 + restitution times that without restitution (J. J. Moreau, "Unilateral contact and dry
+    friction in finite freedom dynamics", 1988), which never does.
     """
 
     def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
@@ -91,6 +92,13 @@ class GroundRollout(ModalRollout):
             if gap < -TOUCHING:
                 raise ArgumentError(f"simulate: contact {name!r} is {-gap:.3g} m below the ground at q0")
         self.touching = tuple(name for name, gap in gaps.items() if gap <= TOUCHING)
+
+    @property
+    def stuck(self) -> str:
+        """The reason where the solver does not get on, and what helps."""
+        advice = "give its motor a transition_speed, or take without_friction(viscous=False)"
+        rests = f", as where a joint comes to rest under Coulomb friction; {advice}" if jumps(self.task.plant.tree) else ""
+        return f"{STUCK}{rests}"
 
     def _cones(self, standing: Sequence[str], directions: Mapping[str, FloatArray]) -> list[Cone]:
         """The cones of contacts, of which some slide already."""
@@ -283,10 +291,17 @@ class GroundRollout(ModalRollout):
                 sliding[name] = begun / size
             elif ("slip", name) in occurred and self.ground.margin(forces, standing, name) <= rounding and push.any():
                 sliding[name] = -push / np.linalg.norm(push)
-        held = self.contacts.jacobian(q, stays)
-        held = still_rows(self._cones(stays, sliding), len(held)) @ held @ free_motions(self.plant.tree, q)
-        shared = len(stays) > 1 and np.linalg.matrix_rank(held, rtol=DEPENDENT) < len(held)
-        return Stance(tuple(stays), sliding, bool(shared))
+        return Stance(tuple(stays), sliding, self._is_shared(q, stays, sliding))
+
+    def _is_shared(self, q: FloatArray, standing: list[str], sliding: Mapping[str, FloatArray]) -> bool:
+        """True where other forces hold as well; of a single point those that press it harder, not across the plane alone."""
+        if not standing:
+            return False
+        jac, cones = self.contacts.jacobian(q, standing), self._cones(standing, sliding)
+        rows = still_rows(cones, len(jac))
+        vectors, values, _ = np.linalg.svd(rows @ jac @ free_motions(self.plant.tree, q))
+        others = rows.T @ vectors[:, int(np.sum(values > DEPENDENT * values.max(initial=0.0))) :]
+        return bool(others.size and (len(standing) > 1 or np.abs(cones[0].normal @ others).max() > DEPENDENT))
 
     def _note_changes(self, time: float, q: FloatArray, qd: FloatArray, before: Stance, landed: list[str]) -> None:
         for name in self.contacts.names:
@@ -344,7 +359,7 @@ class GroundRollout(ModalRollout):
         for cone in cones:
             free[cone.rows] += restitution * min(float(cone.normal @ arriving[cone.rows]), 0.0) * cone.normal
         after = self.contacts.after(q, qd, refined(matrix, free, cones), touching)
-        if (after - qd) @ mass @ (after + qd) > ROUNDING * (qd @ mass @ qd):
+        if not (after - qd) @ mass @ (after + qd) <= ROUNDING * (qd @ mass @ qd):  # (it rises, or there is no impulse)
             impulses = (1.0 + restitution) * refined(matrix, free if rates is not None else arriving, cones)
             after = self.contacts.after(q, qd, impulses, touching)
         if not np.isfinite(after).all():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.simulation.adaptive import AdaptiveRollout, Law, Rates, ode_solver
+from linkwise.simulation.adaptive import STUCK, AdaptiveRollout, Law, Rates, StuckError, ode_solver
 from linkwise.simulation.energy_balance import power
 from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.spatial.scalar import FloatArray
@@ -54,6 +54,12 @@ class ModalRollout(AdaptiveRollout):
         self.pieces: list[Piece] = []
         self.work, self.total = np.full(len(task.every), np.nan), 0.0
         self.work[0] = 0.0
+        self.goes_on = self._patience()
+
+    @property
+    def stuck(self) -> str:
+        """The reason where the solver does not get on."""
+        return STUCK
 
     @abstractmethod
     def _efforts(self, mode: Any, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
@@ -79,6 +85,15 @@ class ModalRollout(AdaptiveRollout):
 
         return derivative
 
+    def _guarded(self, derivative: Any) -> Any:
+        """The derivative, as one that raises `StuckError` where time hardly moves on."""
+
+        def guarded(t: float, y: FloatArray) -> FloatArray:
+            self.goes_on(t)
+            return np.asarray(derivative(t, y))
+
+        return guarded
+
     def _falling(self, value: Any, begin: float) -> Any:
         """Event function for SciPy that falls to zero at the end of a mode; a zero at its begin does not count."""
 
@@ -94,6 +109,9 @@ class ModalRollout(AdaptiveRollout):
             goes_on = self._followed(first, following)
         except UnsolvedError as unsolved:
             self._stop(*unsolved.args)
+            goes_on = False
+        except StuckError as stuck:
+            self._stop(stuck.args[0], self.stuck)
             goes_on = False
         self._fill(first, following, self.pieces[pieces:])
         return bool(goes_on and np.isfinite(self.q[following]).all())
@@ -114,7 +132,10 @@ class ModalRollout(AdaptiveRollout):
                 options["first_step"] = min(first_step, last - time, options.get("max_step", np.inf))
             y = np.concatenate([q, qd, [self.total]])
             functions = [*watched, *(function for _, _, function in changing)]
-            solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
+            solution = ode_solver()(
+                self._guarded(self._derivative_in(mode, law)), (time, last), y, events=functions or None, **options
+            )
+            self._add_missed(solution, watched)
             if solution.status < 0:
                 self._stop(float(solution.t[-1]), solution.message)
                 break

@@ -96,7 +96,7 @@ def simulate(
         need no shorter steps, but what comes back from a hard end stop does) have fixed steps, one from instant to
         instant. "rk23", "rk45", "dop853", "radau", "bdf" and "lsoda" are SciPy's adaptive ones, one rollout after the other;
         across the jump of Coulomb friction at rest they take ever shorter steps, so give them ``friction="stiction"``, or
-        integrate with fixed steps.
+        integrate with fixed steps; with a `ground`, give the motors a transition speed.
     record : int
         Record every so many instants, from the first on.
     hold : bool, optional
@@ -139,7 +139,7 @@ def simulate(
         them at most: beyond, the errors grow.
     ground : Ground, optional
         On which contacts land and from which they lift off, as events of an adaptive method ("land foot", "lift foot"). The
-        energy error counts what impacts lose.
+        energy error counts what impacts lose. Not with stiction and rigid end stops of joints.
 
     Returns
     -------
@@ -170,7 +170,8 @@ def simulate(
     With fixed steps an event is found by the change of sign from one recorded instant to the next (two in between cancel
     out), and located by bisection on the quintic Hermite interpolant of q, qd and qdd. Its error is of the sixth power of
     the recorded interval, beside that of the integrator. Where a torque jumps between recorded instants (record > 1), only
-    the third power is left. The adaptive methods use their own dense output.
+    the third power is left. The adaptive methods use their own dense output: two crossings within one
+    step are found too, where the event has no more than one extremum in any two eighths of a step that follow each other.
 
     Between the instants ``at`` of the result interpolates alike. Where a torque is held, the acceleration at the end of each
     interval is taken under the torque of that interval, not under the next one that is recorded there; it is computed when

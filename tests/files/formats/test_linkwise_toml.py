@@ -196,7 +196,7 @@ def test_no_field_of_the_model_is_forgotten() -> None:
     loop = {"kind", "first", "second", "first_frame", "second_frame", "name"}
     assert {field.name for field in dataclasses.fields(Loop)} == loop
     assert {field.name for field in dataclasses.fields(Spring)} == {
-        *("joints", "stiffness", "rest", "damping", "force", "name", "inertia", "slack"),
+        *("joints", "stiffness", "rest", "damping", "force", "name", "inertia", "slack", "nonlinear_stiffness"),
     }
     assert {field.name for field in dataclasses.fields(EndStop)} == {
         *("joint", "stiffness", "damping", "limits", "name", "restitution"),

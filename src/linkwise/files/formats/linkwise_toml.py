@@ -15,7 +15,21 @@ from linkwise.files import schema
 from linkwise.files.losses import Losses
 from linkwise.files.registry import NUMERIC, XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading, all_shapes, attempt, some
-from linkwise.files.schema import Field, Kind, Schema, TableReader, lengths_of, lines, named, rows, same, table, tables, word
+from linkwise.files.schema import (
+    Field,
+    Kind,
+    Schema,
+    TableList,
+    TableReader,
+    lengths_of,
+    lines,
+    named,
+    rows,
+    same,
+    table,
+    tables,
+    word,
+)
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
@@ -28,6 +42,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.shape import ROLES, SIZES, Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
+from linkwise.model.tendon_path import Pulley, WrapCylinder, WrapObject, WrapSphere
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
@@ -42,6 +57,9 @@ CHAIN = "linkwise chain"
 MOST_ROOTS = 10
 
 _ZERO = (0.0, 0.0, 0.0)
+#: Wrap objects by their kind.
+WRAP_OBJECTS: dict[str, Any] = {"sphere": WrapSphere, "cylinder": WrapCylinder}
+
 _NO_TENSOR = (_ZERO, _ZERO, _ZERO)
 _VARIABLE = "; write 0 for the joint's variable: its value is added"
 
@@ -157,16 +175,51 @@ def _spring_values(spring: Spring) -> dict[str, Any]:
     return {**vars(spring), "joints": names[0] if len(names) == 1 else names, **ratio_field}
 
 
-def _linear_spring_damper(links: Any, points: Any, **values: Any) -> LinearSpringDamper:
+def _linear_spring_damper(
+    links: Any, points: Any, wraps: Sequence[Any] = (), pulleys: Sequence[Any] = (), **values: Any
+) -> LinearSpringDamper:
     names = (links,) if isinstance(links, str) else tuple(links)
     if len(points) != len(names):
         raise ModelError([Problem("", "points", points, f"{len(names)} points, one on each of the links")])
-    return LinearSpringDamper(list(zip(names, points, strict=True)), **values)
+    path: list[list[Any]] = [[], *([point] for point in zip(names, points, strict=True))]
+    for field, elements in (("pulleys", pulleys), ("wraps", wraps)):
+        for after, element in elements:
+            if not 0 <= after <= len(names):
+                raise ModelError([Problem("", f"{field}.after", after, f"a number of points, 0 to {len(names)}")])
+            path[after].append(element)
+    return LinearSpringDamper([element for part in path for element in part], **values)
 
 
 def _linear_spring_damper_values(spring: LinearSpringDamper) -> dict[str, Any]:
-    links, points = zip(*spring.points, strict=True)
-    return {**vars(spring), "links": links, "points": points}
+    points: list[Any] = []
+    others: dict[type, list[Any]] = {WrapObject: [], Pulley: []}
+    for element in spring.points:
+        kind = next((kind for kind in others if isinstance(element, kind)), None)
+        (points if kind is None else others[kind]).append(element if kind is None else (len(points), element))
+    links, places = zip(*points, strict=True)
+    path = {"links": links, "points": places, "wraps": others[WrapObject] or None, "pulleys": others[Pulley] or None}
+    return {**vars(spring), **path}
+
+
+def _wrap(after: int, kind: str, side: Any = None, side_link: str | None = None, **values: Any) -> tuple[int, WrapObject]:
+    other = "frame" if kind == "sphere" else "center"
+    if other in values:
+        raise ModelError([Problem("", other, values[other], f"nothing for a {kind}")])
+    if side is None and side_link is not None:
+        raise ModelError([Problem("", "side_link", side_link, "a side beside it")])
+    return after, WRAP_OBJECTS[kind](**values, side=side if side_link is None else (side_link, side))
+
+
+def _wrap_values(placed: tuple[int, WrapObject]) -> dict[str, Any]:
+    kind = next(name for name, cls in WRAP_OBJECTS.items() if type(placed[1]) is cls)
+    center = {"frame": None} if kind == "sphere" else {}
+    link, side = placed[1].side or (placed[1].link, None)
+    sides = {"side": side, "side_link": None if link == placed[1].link else link}
+    return {"after": placed[0], "kind": kind, **vars(placed[1]), **center, **sides}
+
+
+def _pulley(after: int, divisor: float) -> tuple[int, Pulley]:
+    return after, Pulley(divisor)
 
 
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
@@ -236,19 +289,41 @@ SPRING = Schema(
     Field("force", schema.NUMBER, "N m or N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg m2 or kg", 0.0, "of what moves along the length"),
     Field("slack", schema.NUMBER, "rad or m", 0.0, "how far beyond the rest there is no tension"),
+    Field("nonlinear_stiffness", schema.NUMBERS, "", (0.0, 0.0), "tension per square and per cube of the length"),
     make=_spring,
     values=_spring_values,
+)
+WRAP = Schema(
+    Field("after", schema.WHOLE, doc="after how many points of the path", required=True),
+    Field("kind", word(*WRAP_OBJECTS), doc="its surface", required=True),
+    Field("link", schema.TEXT, doc='the link, or "base", that it is on', required=True),
+    Field("radius", schema.NUMBER, "m", doc="of the surface", required=True),
+    Field("center", schema.VECTOR, "m", _ZERO, "of a sphere, in the link's frame"),
+    Field("frame", FRAME, default=np.eye(4), doc="of a cylinder, whose axis is z: T_link_cylinder"),
+    Field("side", schema.VECTOR, "m", doc="the point that chooses the way"),
+    Field("side_link", schema.TEXT, doc="the link in whose frame it is; that of the surface if missing"),
+    make=_wrap,
+    values=_wrap_values,
+)
+PULLEY = Schema(
+    Field("after", schema.WHOLE, doc="after how many points of the path", required=True),
+    Field("divisor", schema.NUMBER, doc="of the length of the branch that begins", required=True),
+    make=_pulley,
+    values=lambda placed: {"after": placed[0], "divisor": placed[1].divisor},
 )
 LINEAR_SPRING_DAMPER = Schema(
     Field("name", schema.TEXT, doc="may be missing"),
     Field("links", schema.TEXT_OR_TEXTS, doc='the links, or "base", that its points are on, two or more', required=True),
     Field("points", POINTS, "m", doc="a point on each, in the link's frame", required=True),
+    Field("wraps", TableList(WRAP), doc="what the path wraps between points"),
+    Field("pulleys", TableList(PULLEY), doc="where branches begin"),
     Field("stiffness", schema.NUMBER, "N/m", 0.0, "tension per length"),
     Field("rest", schema.NUMBER, "m", 0.0, "length without tension"),
     Field("damping", schema.NUMBER, "N s/m", 0.0, "tension per rate of the length"),
     Field("force", schema.NUMBER, "N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg", 0.0, "of what moves along the length"),
     Field("slack", schema.NUMBER, "m", 0.0, "how far beyond the rest there is no tension"),
+    Field("nonlinear_stiffness", schema.NUMBERS, "N/m2, N/m3", (0.0, 0.0), "tension per square and per cube of the length"),
     make=_linear_spring_damper,
     values=_linear_spring_damper_values,
 )
@@ -363,6 +438,8 @@ TABLES = {
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
     "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
+    "wraps": WRAP,
+    "pulleys": PULLEY,
     "[[end_stop]]": END_STOP,
     "[[ball_spring]]": BALL_SPRING,
     "[[constant_force]]": CONSTANT_FORCE,

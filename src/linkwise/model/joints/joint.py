@@ -273,6 +273,7 @@ def make_joint(kind: str, axis: FloatArray, pitch: Any = 0.0) -> Joint:
 
     Examples
     --------
+    >>> from linkwise.model.joints import make_joint
     >>> make_joint("prismatic", np.array([1.0, 0.0, 0.0])).placement(np.array([0.5]))[0, 3]
     np.float64(0.5)
     """

@@ -279,15 +279,17 @@ def test_a_body_outside_the_world_is_dropped_as_in_mujoco() -> None:
     assert any("<worldbody>; it is left out" in str(remark) for remark in reading.remarks)
 
 
-def test_springs_of_tendons_around_geoms_are_named() -> None:
+def test_a_tendon_that_does_not_pull_is_left_out() -> None:
+    """Whatever it goes around; the same with a stiffness is read."""
     body = '<body><joint/><geom name="pulley" size="1"/><site name="a"/></body><site name="b" pos="0 0 1"/>'
     path = '<site site="a"/><geom geom="pulley"/><site site="b"/>'
     text = "<mujoco><worldbody>{}</worldbody><tendon><spatial name='rope'{}>{}</spatial></tendon></mujoco>"
-    remarks = [str(remark) for remark in parse(text.format(body, ' stiffness="4"', path)).remarks]
-    assert any("tendon 'rope': its spring and damper are left out" in remark for remark in remarks)
-    assert not any(
-        "spring" in str(remark) and "rope" in str(remark) for remark in parse(text.format(body, "", path)).remarks
-    )
+    reading = parse(text.format(body, "", path))
+    assert any("<spatial> of <tendon> is not used" in str(remark) for remark in reading.remarks)
+    assert not read(text.format(body, "", path)).springs
+    (spring,) = read(text.format(body, " stiffness='4'", path)).springs
+    assert spring.links == ("body1", "base")
+    assert not any("rope" in str(remark) for remark in parse(text.format(body, ' stiffness="4"', path)).remarks)
 
 
 def test_an_empty_row_of_numbers_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

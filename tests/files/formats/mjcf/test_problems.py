@@ -25,6 +25,13 @@ def tied(equality: str) -> str:
     return world(tree, after=f"<equality>{equality}</equality>")
 
 
+#: A geom and sites for tendons, a tendon, and what is said of a wrong path.
+WRAPPED = '<site name="w"/><body><joint/><geom name="g" size="0.1"/><geom name="k" type="box" size="1 1 1"/><site name="s"/></body>'
+ROPE = '<tendon><spatial name="t" {}>{}</spatial></tendon>'
+PATH = (
+    "line 6: tendon 't': its path is wrong; expected two sites or more after each pulley, and geoms only between two sites"
+)
+
 CASES: dict[str, tuple[str, list[str]]] = {
     "root": ("<mujok/>", ["line 1: the root element is <mujok>; expected <mujoco>"]),
     "doctype": (
@@ -353,8 +360,35 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "tendon armature": (
-        world("<body/>", after='<tendon><spatial name="t" armature="1"><pulley divisor="2"/></spatial></tendon>'),
-        ["line 6: tendon 't': its armature is an inertia along a path, which has no counterpart here"],
+        world(WRAPPED, after=ROPE.format('armature="1"', '<site site="w"/><geom geom="g"/><site site="s"/>')),
+        ["line 6: tendon 't': it has an armature and goes around geoms, which MuJoCo does not support"],
+    ),
+    "a tendon around another geom": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><geom geom="k"/><site site="s"/>')),
+        ["line 6: tendon 't': <geom>: geom is 'k', a box; expected a sphere or a cylinder"],
+    ),
+    "a tendon around no geom": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><geom geom="h" sidesite="x"/><site site="s"/>')),
+        [
+            "line 6: tendon 't': <geom>: geom is 'h'; the geoms are 'g' or 'k'",
+            "line 6: tendon 't': <geom>: sidesite is 'x'; the sites are 'w' or 's'",
+        ],
+    ),
+    "a tendon that ends with a geom": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><site site="s"/><geom geom="g"/>')),
+        [PATH],
+    ),
+    "a tendon that ends with a pulley": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><site site="s"/><pulley divisor="2"/>')),
+        [PATH],
+    ),
+    "a pulley without a divisor": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<pulley/><site site="w"/><site site="s"/>')),
+        ["line 6: tendon 't': <pulley>: divisor is 0.0; expected a number > 0"],
+    ),
+    "something else in a tendon": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><site site="s"/><sight site="s"/>')),
+        ["line 6: there is no element <sight> in tendon 't' (did you mean <site>?)"],
     ),
     "actuator": (
         world("<body/>", after="<actuator><moter/></actuator>"),

@@ -153,11 +153,13 @@ class Links:
             values["joint_name"] = self.names.joint(joint.name, name)
             self.joints[at] = joint
             if joint.spring is not None and joint.time_constant is None:
-                stiffness, rest_length = joint.spring
+                stiffness, rest, nonlinear = joint.spring
                 called = values["joint_name"] or name
                 is_ball = joint.kind == "ball"
                 self.springs.append(
-                    BallSpring(called, stiffness, rest_length) if is_ball else Spring(called, stiffness, rest_length)
+                    BallSpring(called, stiffness, rest)
+                    if is_ball
+                    else Spring(called, stiffness, rest, nonlinear_stiffness=nonlinear)
                 )
             if joint.kind == "ball":
                 self._drive(attrs, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
