@@ -343,7 +343,7 @@ def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
 
 def _mujoco(mechanism: Any, model: Any, remarks: str) -> Iterator[tuple[str, float]]:
     from support.mujoco_from_mjcf import MujocoTwin
-    from support.random_mechanisms import direct, random_state
+    from support.random_mechanisms import computed, random_state
 
     yield "nothing", 0.0
     if model.nbody > 1:
@@ -355,15 +355,17 @@ def _mujoco(mechanism: Any, model: Any, remarks: str) -> Iterator[tuple[str, flo
     q, qd, qdd = random_state(mechanism.replace(loops=()), 3)
     bare = mechanism.replace(loops=())
     if len(qd):
-        yield from _forward(bare, q, qd, qdd, direct(bare, "inverse_dynamics", q, qd, qdd), direct(bare, "mass_matrix", q))
+        yield from _forward(
+            bare, q, qd, qdd, computed(bare, "inverse_dynamics", q, qd, qdd), computed(bare, "mass_matrix", q)
+        )
 
 
 def _forward(mechanism: Any, q: Any, qd: Any, qdd: Any, tau: Any, mass: Any) -> Iterator[tuple[str, float]]:
     """The efforts that the error of the accelerations would take, where every motion has a mass."""
-    from support.random_mechanisms import direct
+    from support.random_mechanisms import computed
 
     if len(qd) and np.linalg.eigvalsh(mass)[0] > 1e-12 * np.abs(mass).max():
-        error = direct(mechanism, "forward_dynamics", q, qd, tau) - qdd
+        error = computed(mechanism, "forward_dynamics", q, qd, tau) - qdd
         yield "forward dynamics", float(np.abs(mass @ error).max() / max(np.abs(tau).max(), np.abs(mass @ qdd).max(), 1e-9))
 
 

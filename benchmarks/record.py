@@ -22,6 +22,7 @@ RESULTS = HERE / "results"
 RECORDED = {
     "against_pinocchio": (),
     "dynamics": (),
+    "contacts": (),
     "rollouts": (),
     "inverse_kinematics": (),
     "closed_form": (),

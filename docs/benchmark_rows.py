@@ -92,7 +92,9 @@ SIDE_BY_SIDE = rf"^(\S.*?)\s+{NUMBER} {UNIT}\s+{NUMBER} {UNIT}\s+{NUMBER.replace
 
 def pinocchio() -> list[Row]:
     """Beside Pinocchio: kinematics and dynamics."""
-    return [row for name in ("against_pinocchio", "dynamics") for row in rows(read(name), "Pinocchio", SIDE_BY_SIDE)]
+    return [
+        row for name in ("against_pinocchio", "dynamics", "contacts") for row in rows(read(name), "Pinocchio", SIDE_BY_SIDE)
+    ]
 
 
 #: Bytes of the results of one configuration from which on what the core writes is told beside the time.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -78,10 +78,20 @@ def versions(records: Iterable[Record]) -> str:
     return ", ".join(f"{name} {' and '.join(known)}" for name, known in programs.items() if known)
 
 
+def processors(records: Sequence[Record]) -> str:
+    """The processors, each with its benchmarks, but for that of most of them."""
+    named: dict[str, list[str]] = {}
+    for record in records:
+        named.setdefault(record.facts["processor"], []).append(record.facts["command"].split("/")[-1].removesuffix(".py"))
+    most = max(named, key=lambda name: len(named[name]))
+    rest = [f"{name} ({', '.join(f'`{one}`' for one in those)})" for name, those in named.items() if name != most]
+    return "; ".join([f"{most} (all others)" if rest else most, *rest])
+
+
 def page() -> str:
     """The text of the page."""
     records = [read(path.stem) for path in sorted(RESULTS.glob("*.txt"))]
-    facts = read("against_pinocchio").facts
+    facts = records[0].facts
     days = sorted(load.split()[0] for record in records for load in record.loads)
     loads = sorted(float(load.rsplit(" ", 1)[1]) for record in records for load in record.loads)
     runs = sorted({len(record.runs) for record in records})
@@ -89,7 +99,7 @@ def page() -> str:
     commands = "\n".join(f"$ {record.facts['command']}" for record in records)
     solved, claims = inverse_kinematics()
     return PARTS.format(
-        processor=facts["processor"],
+        processor=processors(records),
         cores=facts["cores"],
         versions=versions(records),
         days=days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",
@@ -117,7 +127,7 @@ PARTS = """# Benchmarks
 Execution times of Linkwise and of other programs. Both run in the same process on the same core with the same input, and
 each benchmark verifies that both return the same results, to rounding, before it measures.
 
-Recorded {days} on a shared machine with {cores} cores ({processor}), with {versions}. A time is the minimum of {runs} runs,
+Recorded {days} on shared machines with {cores} cores: {processor}; with {versions}. A time is the minimum of {runs} runs,
 a ratio is the ratio of these minima, and the last column is the range of the ratios of single runs. **The machine was
 shared** (load {loads} at the start of the runs): times are longer and ratios vary more than on an idle machine. To
 repeat the measurements, see [below](#measuring-it-yourself).
@@ -137,6 +147,8 @@ loop, a call for each configuration, or in its `rneaInParallel` with one thread.
 already; the binding of Pinocchio makes a new array of each result before. "One call" is one configuration, called from
 Python, for both. Of all rows but those of inverse dynamics, forward kinematics and the Jacobian: where the results of one
 configuration take 1,000 bytes or more, a batch has as many as fit into 1 MiB, the second cache of this processor.
+"nonzeros" are the elements of the same result that depend on the inputs ([`kernel.nonzeros`](conventions.md#nonzeros)),
+where they are half of it or less; Pinocchio's time is that of the whole result, for its binding returns no other.
 
 {pinocchio}
 

@@ -166,6 +166,25 @@ def test_examples(name: str) -> None:
     assert runner.summarize(verbose=False).failed == 0
 
 
+@pytest.mark.parametrize("name", ["linkwise.export.ports", "linkwise.model.joints.joint"])
+def test_examples_of_a_file_that_is_run_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pytest and doctest run a file: as a second module, in whose tables nothing has registered itself."""
+    found = importlib.util.find_spec(name)
+    assert found is not None
+    assert found.origin is not None
+    alone = importlib.util.spec_from_file_location("alone", found.origin)
+    assert alone is not None
+    assert alone.loader is not None
+    module = importlib.util.module_from_spec(alone)
+    monkeypatch.setitem(sys.modules, "alone", module)
+    alone.loader.exec_module(module)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.FAIL_FAST)
+    for test in documented(module):
+        runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+    assert runner.tries > 0
+
+
 def test_there_are_examples() -> None:
     count = sum(len(documented(importlib.import_module(name))) for name in MODULES)
     print(f"{count} docstrings with examples")

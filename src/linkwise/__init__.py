@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from linkwise.model.spring import EndStop as EndStop
     from linkwise.model.spring import LinearSpringDamper as LinearSpringDamper
     from linkwise.model.spring import Spring as Spring
+    from linkwise.model.tendon_path import Pulley as Pulley
+    from linkwise.model.tendon_path import WrapCylinder as WrapCylinder
+    from linkwise.model.tendon_path import WrapSphere as WrapSphere
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
@@ -94,6 +97,7 @@ __all__, __getattr__, __dir__ = lazy(
         "linkwise.model.potential": "BallSpring ConstantForce",
         "linkwise.model.shape": "Shape",
         "linkwise.model.spring": "EndStop LinearSpringDamper Spring",
+        "linkwise.model.tendon_path": "Pulley WrapCylinder WrapSphere",
         "linkwise.simulation": "Feedback Sampled simulate",
         "linkwise.solve": """
             Aligned CenterOfMass Clear Closed Coordinate Distance Follows LimitMargin LookAt Manipulability

@@ -194,3 +194,41 @@ def test_bad_input(call, message):
 def test_a_shape_on_no_link_is_refused():
     with pytest.raises(lw.errors.ModelError, match="elbow"):
         lw.robots.planar_2r().with_shapes([lw.Shape("elbow", "sphere", 0.1)])
+
+
+def upright(name: str, joint: str = "revolute", **fields) -> lw.Mechanism:
+    """A link of that name, and a bar on it, with a sphere each."""
+    bar = lw.Link(name="bar", parent=name, mass=1.0, before=np.asarray(transform(None, [1.0, 0.0, 0.0])))
+    shapes = [lw.Shape(link, "sphere", 0.1, role="collision") for link in (name, "bar")]
+    return lw.Mechanism([lw.Link(name=name, joint=joint, mass=1.0, inertia=(1, 1, 1)), bar], shapes=shapes, **fields)
+
+
+def test_an_obstacle_on_a_link_is_refused():
+    """It stands in the world frame: on a link that is called "world", or any other, it would be read in two ways."""
+    ball = lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.0, 0.0), name="ball")
+    at_bar, q = lw.Shape("bar", "sphere", 0.1, origin=(2.0, 0.0, 0.0)), [0.3, 0.1]
+    moving = upright("world")
+    lifted = moving.replace(base=np.asarray(transform(None, [0.0, 0.0, 0.5]))).lock({"world": 0.0})
+    floating = upright("world", "fixed", floating=True)
+    states = ((moving, q), (lifted, q[:1]), (floating, [0, 0, 0, 1, 0, 0, 0, 0.1]))
+    for mechanism, state in states:
+        with pytest.raises(ArgumentError, match="'ball' is on 'world', a link of"):
+            mechanism.clearance(state, [ball])
+    with pytest.raises(ArgumentError, match="'obstacle1' is on 'bar', a link of"):
+        moving.clearance(q, [at_bar])
+    with pytest.raises(ArgumentError, match="'ball' is on 'world', a link of"):
+        lw.clearance.plan(moving, q, [0.5, 0.1], [ball])
+    with pytest.raises(ArgumentError, match="'ball' is on 'world', a link of"):
+        moving.solve([lw.Coordinate("bar", 0.1), lw.Clear(0.01, [ball])])
+    with pytest.raises(ArgumentError, match="'ball' is on 'world', a link of"):
+        lw.control.Chain(moving, [lw.Clear(0.01, [ball])], q0=q)
+
+
+def test_a_link_whose_frame_is_the_worlds_may_be_named():
+    """As the root of many URDFs is: both readings are one."""
+    fixed = upright("world", "fixed")
+    ball = lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.0, 0.0), name="ball")
+    elsewhere = lw.Shape("room", "sphere", 0.1, origin=(2.0, 0.0, 0.0), name="ball")
+    assert fixed.clearance([0.3], [ball]).distance == pytest.approx([0.8], abs=1e-15)
+    assert np.array_equal(fixed.clearance([0.3], [ball]).distance, fixed.clearance([0.3], [elsewhere]).distance)
+    assert upright("world").clearance([0.3, 0.1], [elsewhere]).distance.shape == (2,)

@@ -64,14 +64,70 @@ def test_what_there_is_not_is_named() -> None:
         derive(arm, "kinetic_energy", "explicit")
     with pytest.raises(ArgumentError, match="significance is for results that are sums"):
         derive(arm, "forward_dynamics", "explicit", significance=0.1)
-    for name in ("b1", "M12"):
-        named = arm.symbolic("lengths").substitute(a1=lw.symbols(name))
-        with pytest.raises(ArgumentError, match=f"has symbols '{name}', which name steps of the forward dynamics"):
-            derive(named, "forward_dynamics", "explicit")
+    named = arm.symbolic("lengths").substitute(a1=lw.symbols("g1"))
+    for quantity in ("inverse_dynamics", "forward_dynamics"):
+        with pytest.raises(ArgumentError, match="has symbols 'g1', which name parts of the equations of motion"):
+            derive(named, quantity, "explicit")
     with pytest.raises(ArgumentError, match="no small terms to drop"):
         derive(arm, "mass_matrix", significance=0.1)
     with pytest.raises(ArgumentError, match="has no option 'frame'"):
         derive(arm, "mass_matrix", frame="body")
+
+
+def many_links(moving: int) -> lw.Mechanism:
+    """Fixed links up to the tenth, then some that move: the eleventh has the mass M11."""
+    links = [lw.Link(joint="fixed", name=f"plate{k}", parent=f"plate{k - 1}" if k else None) for k in range(11 - moving)]
+    below = links[-1].name if links else None
+    body = {"a": 1.0, "convention": "standard", "mass": 1.5, "com": (-0.5, 0.1, 0.0), "inertia": (0.1, 0.2, 0.3)}
+    links += [lw.Link.dh(**body, name=f"arm{k}", parent=f"arm{k - 1}" if k else below) for k in range(moving)]
+    return lw.Mechanism(links, gravity=(0.0, -9.81, 0.0), name="many").symbolic("inertial")
+
+
+@pytest.mark.parametrize("form", ["recursive", "explicit", "harmonic"])
+@pytest.mark.parametrize("quantity", ["mass_matrix", "inverse_dynamics", "forward_dynamics"])
+def test_elements_of_matrices_are_called_unlike_symbols(quantity: str, form: str) -> None:
+    """The element M11 of the mass matrix, and the mass of link 11."""
+    mechanism = many_links(2)
+    assert "M11" in mechanism.symbols
+    made = derive(mechanism, quantity, form)
+    print(f"residual {made.residual:.1e}")
+    assert made.residual < EXACT
+    sides = [line.partition("=")[0].strip() for line in made.to_text(plain=True).splitlines() if " = " in line]
+    assert len(sides) == len(set(sides)), "every name is assigned once"
+    assert "M11" not in sides
+    assignments, results = made.to_sympy()
+    assigned = {str(symbol) for symbol, _ in assignments}
+    assert not assigned & {*mechanism.symbols}
+    matrix = next(iter(results.values()))
+    values = {name: 0.3 + 0.1 * k for k, name in enumerate([*mechanism.symbols, "q1", "q2", "qd1", "qd2", *"xyz"])}
+    values |= {f"{letter}{k}": 0.2 + 0.3 * k for letter in ("qdd", "tau") for k in (1, 2)}
+    known: dict[object, float] = {}
+    for symbol, expression in assignments:
+        known[symbol] = float(expression.subs({s: known.get(s, values.get(str(s))) for s in expression.free_symbols}))
+    found = matrix.subs({s: known.get(s, values.get(str(s))) for s in matrix.free_symbols})
+    kernel = mechanism.kernel(quantity, backend="numpy")
+    inputs = [[values[f"{name}1"], values[f"{name}2"]] for name in kernel.tape.inputs if name != "parameters"]
+    wanted = kernel(*inputs, [values[name] for name in kernel.tape.labels["parameters"]])
+    assert np.abs(np.array(found, dtype=float).reshape(wanted.shape) - wanted).max() < 1e-12 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("quantity", ["mass_matrix", "coriolis_matrix", "jacobian", "inverse_dynamics", "regressor"])
+def test_names_of_eleven_joints_and_more_differ(quantity: str) -> None:
+    mechanism = many_links(11)
+    made = derive(mechanism, quantity)
+    assert made.residual < EXACT
+    sides = [side.strip() for line in made.to_text(plain=True).splitlines() for side in line.split("=")[:-1]]
+    assert len(sides) == len(set(sides))
+    assert not {*sides} & {*mechanism.symbols}
+
+
+@pytest.mark.parametrize("name", ["b1", "M12", "L21", "x1", "D1"])
+def test_steps_of_the_elimination_give_way_to_symbols(name: str) -> None:
+    named = robots.planar_2r().symbolic("lengths").substitute(a1=lw.symbols(name))
+    for form in ("explicit", "harmonic"):
+        made = derive(named, "forward_dynamics", form)
+        assert made.residual < EXACT
+        assert name not in {line.name for line in made.listing.assignments}
 
 
 def test_notebooks_get_markdown_of_bounded_length() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pickle
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import linkwise as lw
 from linkwise.errors import FileError
-from linkwise.files import read
+from linkwise.files import read, read_srdf, remarks
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import DEEPEST, XmlError, read_xml, root_tag
 from support.messages import unnamed
@@ -45,6 +47,48 @@ def test_harmless(text: str) -> None:
     root = read_xml(text)
     assert root.tag == root_tag(text) == "a"
     assert not root.children
+
+
+def test_blanks_that_attributes_lack() -> None:
+    """As TinyXML, by which MuJoCo, Pinocchio and Drake read: the next attribute begins where a value ends."""
+    root = read_xml("""<a b="it's"c='"x"y'><d e="1"\n>"q"r</d><![CDATA[<f g="1"h="2">]]></a>""")
+    assert root.attributes == {"b": "it's", "c": '"x"y'}
+    assert (root.children[0].attributes, root.children[0].text) == ({"e": "1"}, '"q"r')
+    assert root.text == '<f g="1"h="2">'
+    with pytest.raises(XmlError):
+        read_xml('<a b="1"2/>')
+
+
+@pytest.mark.parametrize("rest", ["</mujoco>", "<a/>", "<a>", "text"])
+def test_what_follows_the_root_is_left_out_on_request(rest: str, tmp_path: Path) -> None:
+    body = '<body name="b"><joint/><geom size="1"/></body>'
+    texts = {
+        "robot.xml": f"<mujoco><worldbody>{body}</worldbody>\n</mujoco>\n{rest}",
+        "robot.urdf": f'<robot name="r"><link name="b"/>\n</robot>\n{rest}',
+        "robot.sdf": f'<sdf version="1.7"><model name="m"><link name="b"/></model>\n</sdf>\n{rest}',
+        "outer.xml": '<mujoco>\n<worldbody/>\n<include file="robot.xml"/></mujoco>',
+        "outer.sdf": '<sdf version="1.7"><model name="o">\n\n<include><uri>robot.sdf</uri></include></model></sdf>',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    for name in texts:
+        with pytest.raises(FileError, match=r"line 3: .*drop_unknown=True") as caught:
+            read(tmp_path / name)
+        assert len(caught.value.problems) == 1
+        assert read(tmp_path / name, drop_unknown=True).mechanism.link_names[-1].endswith("b")
+        left_out = [str(remark) for remark in remarks(tmp_path / name, drop_unknown=True) if "stands after" in str(remark)]
+        assert len(left_out) == 1
+        assert "line 3" in left_out[0]
+        assert ("robot." in left_out[0].partition("line 3")[2]) == name.startswith("outer")
+
+
+def test_what_follows_the_root_of_an_srdf(tmp_path: Path) -> None:
+    path = tmp_path / "arm.srdf"
+    path.write_text('<robot name="r"><group name="g"><joint name="link1"/></group></robot>\n</robot>')
+    with pytest.raises(FileError, match=r"line 2: .*drop_unknown=True"):
+        read_srdf(path, lw.robots.planar_2r())
+    semantics = read_srdf(path, lw.robots.planar_2r(), drop_unknown=True)
+    assert (semantics.groups["g"].joints, len(semantics.remarks)) == (("link1",), 1)
 
 
 def test_a_prefix_stays() -> None:

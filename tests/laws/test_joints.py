@@ -18,11 +18,13 @@ from linkwise.kernel.sources import is_own
 from linkwise.model.joints import (
     JOINTS,
     Ball,
+    Curvilinear,
     Cylindrical,
     Fixed,
     Floating,
     Joint,
     Planar,
+    PolynomialSlide,
     Prismatic,
     Revolute,
     Screw,
@@ -67,6 +69,12 @@ def joints() -> list[Joint]:
     some: list[Joint] = [Fixed(), Floating(), Cam(0.3)]
     for axis in map(np.array, AXES):
         some += [Revolute(axis), Prismatic(axis), Screw(axis, -0.25), Cylindrical(axis), Planar(axis), Ball(axis)]
+    path = np.array([0.5, 0.25 * np.pi, 0.5, 0.25 * np.pi]), np.array([0.0, 4.0, 0.0, 4.0])
+    some += [
+        PolynomialSlide(np.array(AXES[2]), np.array([0.3, -0.2, 0.1])),
+        PolynomialSlide(np.array(AXES[0]), np.array([2.0])),
+    ]
+    some += [Curvilinear(*path), Curvilinear(*path, repeats=True), Curvilinear([2.0], [-0.7])]
     return [*some, Universal(np.array(AXES[:2])), Universal(np.array(AXES[1:]))]
 
 

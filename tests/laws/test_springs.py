@@ -42,6 +42,7 @@ def sprung(name: str) -> Mechanism:
             ),
             EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
             *(Spring(names[-1], 20.0, rest, 0.3, slack=0.2) for rest in (-3.0, -0.1, 3.0)),
+            Spring(names[0], 2.0, rest=0.1, slack=0.1, nonlinear_stiffness=(-3.0, 4.0)),
             LinearSpringDamper([("base", (0.1, 0.2, 3.0)), (last, (0.1, 0.2, 0.3))], 20.0, 0.5, 1.0, 0.3),
             LinearSpringDamper(
                 [("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0, inertia=0.4
@@ -253,6 +254,9 @@ MALFORMED = [
     (lambda: Spring({}, 1.0), "joints"),
     (lambda: Spring("a", -1.0), "stiffness"),
     (lambda: Spring("a", 1.0, damping=-1.0), "damping"),
+    (lambda: Spring("a", 1.0, nonlinear_stiffness=3.0), "nonlinear_stiffness"),
+    (lambda: Spring("a", 1.0, nonlinear_stiffness=(1.0, np.inf)), "nonlinear_stiffness"),
+    (lambda: Spring("a", 1.0, nonlinear_stiffness=(1.0, lw.symbols("c"))), "nonlinear_stiffness"),
     (lambda: EndStop("a", 1.0, limits=(1.0, 0.0)), "limits"),
     (lambda: EndStop("a", float("nan")), "stiffness"),
     (lambda: Mechanism([Link(name="a")], springs=[Spring("b", 1.0)]), "joints"),

@@ -92,6 +92,11 @@ def test_what_stays_with_the_straight_line() -> None:
         (sprung().replace(springs=[line]), "joint_wrenches", "springs between links"),
         (sprung().replace(springs=[Cubic("part0")]), "inverse_dynamics", "springs of a type from outside"),
         (sprung().replace(springs=[lw.Spring("part0", 3.0, slack=0.1)]), "inverse_dynamics", "springs with slack"),
+        (
+            sprung().replace(springs=[lw.Spring("part0", nonlinear_stiffness=(0.0, 2.0))]),
+            "spring_torque",
+            "nonlinear stiffness",
+        ),
         (sprung(tendon=True), "inverse_dynamics_derivatives", "springs over several joints"),
         (sprung().replace(springs=[heavy]), "forward_dynamics", "springs with inertias"),
         (sprung().replace(springs=[heavy]), "mass_matrix", "springs with inertias"),

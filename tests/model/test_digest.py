@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import EndStop, LinearSpringDamper, Loop, Mechanism, Mimic, robots
+from linkwise import EndStop, LinearSpringDamper, Loop, Mechanism, Mimic, Pulley, WrapCylinder, WrapSphere, robots
 from linkwise.expr.node import Expr, parameter
 from linkwise.model.digest import digest
 from linkwise.model.joints import Revolute
@@ -31,9 +31,16 @@ def rich() -> Mechanism:
     mechanism = random_mechanism(3, kinds).replace(links=[links[0], second, *links[2:]])
     mechanism = sprung(afloat(with_rotors(mechanism, 2))).with_payload(0.3, (0.1, 0.2, 0.3), (0.01, 0.02, 0.02))
     line = LinearSpringDamper([("part0", (0.1, 0.2, 0.3)), ("part3", (0.0, 0.1, 0.0))], stiffness=3.0, damping=0.2)
+    path = [
+        Pulley(2.0),
+        ("part0", (0.1, 0.2, 0.3)),
+        WrapSphere("part1", 0.3, side=(0.1, 0.2, 0.3)),
+        ("part3", (0.0, 0.1, 0.0)),
+    ]
+    rope = LinearSpringDamper([*path, WrapCylinder("part2", 0.1), ("base", (0, 0, 1))], stiffness=2.0)
     stop = EndStop(mechanism.names[0], limits=(-1.0, 2.0), stiffness=100.0)
     return mechanism.replace(
-        springs=[*mechanism.springs, line, stop], loops=[Loop("point", "part2", "part9")], tool_link="part4"
+        springs=[*mechanism.springs, line, rope, stop], loops=[Loop("point", "part2", "part9")], tool_link="part4"
     )
 
 

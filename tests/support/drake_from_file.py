@@ -117,7 +117,10 @@ class DrakeTwin:
                 context, body, RigidTransform(RotationMatrix.ProjectToRotationMatrix(pose[:3, :3]), pose[:3, 3])
             )
             spread[first : first + 6] = rows[[3, 4, 5, 0, 1, 2]]
-            lag[first + 3 : first + 6] = np.cross(rows[3:] @ qd, rows[:3] @ qd)
+            if name is not None:
+                still = np.zeros(mech.nv)
+                rate = direct(mech, "frame_acceleration", q, qd, still, link=name, frame="world")
+                lag[first : first + 6] = rate[[3, 4, 5, 0, 1, 2]]
         for joint in self.joints:
             size, first = joint.num_velocities(), joint.velocity_start()
             if not size or joint.child_body().index() in self.floating:

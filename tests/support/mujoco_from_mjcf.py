@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 import mujoco
 import numpy as np
+from scipy.sparse import csr_array
 
 from linkwise import Mechanism
 from linkwise.spatial.quaternion import quaternion_rotation
-from support.random_mechanisms import direct
+from support.random_mechanisms import computed
 
 CLOSE = 2e-12
 """Relative to the largest element: rounding, and MuJoCo's principal axes, which its compiler finds to 1e-12."""
@@ -32,7 +34,11 @@ class MujocoTwin:
     """
 
     def __init__(self, mech: Mechanism, model: mujoco.MjModel) -> None:
-        self.mech, self.model = mech.replace(loops=()), model
+        tied = {end for loop in mech.loops for end in (loop.first, loop.second)}
+        kept = [link for link in mech.links if not (link.name in tied and link.mimic and link.body.is_zero)]
+        tool = {} if mech.link_names[mech.tool_index] not in tied else {"tool_link": None}
+        self.mech = mech = mech.replace(loops=(), links=kept, **tool)  # (without the links of polynomials)
+        self.model = model
         self.data = mujoco.MjData(model)
         model.opt.viscosity = model.opt.density = 0.0
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
@@ -63,10 +69,16 @@ class MujocoTwin:
 
     def link_of(self, body: int) -> str:
         """What the link of a MuJoCo body is called."""
-        names = [self.model.body(k).name for k in range(self.model.nbody)]
-        unnamed = f"body{body}" + ("_2" if f"body{body}" in names else "")
-        renamed = "base_frame" if "base_link" in names else "base_link"
+        names, known = self.names
+        unnamed = f"body{body}" + ("_2" if f"body{body}" in known else "")
+        renamed = "base_frame" if "base_link" in known else "base_link"
         return {"": unnamed, "base": renamed}.get(names[body], names[body])
+
+    @cached_property
+    def names(self) -> tuple[list[str], set[str]]:
+        """What MuJoCo calls the bodies."""
+        names = [self.model.body(k).name for k in range(self.model.nbody)]
+        return names, set(names)
 
     def compare(self, seed: int) -> None:
         """Assert that everything agrees."""
@@ -113,8 +125,8 @@ class MujocoTwin:
         springs = [replace(each, damping=0.0) if hasattr(each, "damping") else each for each in mech.springs]
         undamped = mech.without_friction().replace(springs=springs)
 
-        def ours(name: str, *args: np.ndarray) -> np.ndarray:
-            return np.asarray(direct(undamped if name == "inverse_dynamics" else mech, name, *args))
+        def ours(name: str, *args: np.ndarray, **options: str) -> np.ndarray:
+            return np.asarray(computed(undamped if name == "inverse_dynamics" else mech, name, *args, **options))
 
         spread = np.zeros((model.nv, mech.nv))
         lag, free = np.zeros(model.nv), {at.link: at for at in mech.manifold_joints}
@@ -132,6 +144,7 @@ class MujocoTwin:
                 turn = np.asarray(quaternion_rotation(q[at.quaternion]), dtype=float)
                 spread[speed : speed + 3, at.v.start : at.v.start + 3] = turn
                 lag[speed : speed + 3] = turn @ np.cross(qd[at.v][3:], qd[at.v][:3])
+        spread = csr_array(spread)
         data.qvel[:] = spread @ qd
         data.qacc[:] = spread @ qdd + lag
         model.opt.disableflags = self.flags
@@ -143,19 +156,20 @@ class MujocoTwin:
         data.qacc[:] = spread @ qdd + lag
         mujoco.mj_inverse(model, data)
         poses = ours("link_poses", q)
+        places = {name: k for k, name in enumerate(mech.link_names)}
         for k in range(1, model.nbody):
-            if self.link_of(k) in mech.link_names:
-                pose = poses[mech.link_index(self.link_of(k))]
+            if self.link_of(k) in places:
+                pose = poses[places[self.link_of(k)]]
                 yield residual(f"position of body {k}", pose[:3, 3], data.xpos[k])
                 yield residual(f"orientation of body {k}", pose[:3, :3], data.xmat[k].reshape(3, 3))
         mass = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, mass)
         yield residual("mass matrix", ours("mass_matrix", q), spread.T @ mass @ spread)
         yield residual("bias", ours("bias_torque", q, qd), spread.T @ (data.qfrc_bias + mass @ lag))
-        chosen = [k for k in range(1, model.nbody) if self.link_of(k) in mech.link_names]
+        chosen = [k for k in range(1, model.nbody) if self.link_of(k) in places]
         for k in chosen[:: max(1, len(chosen) // 4)]:
             there = np.zeros((6, model.nv))
             mujoco.mj_jacBody(model, data, there[:3], there[3:], k)
-            own = direct(mech, "jacobian", q, link=self.link_of(k), frame="world")
+            own = ours("jacobian", q, link=self.link_of(k), frame="world")
             yield residual(f"Jacobian of body {k}", own, there @ spread)
         yield residual("inverse dynamics", ours("inverse_dynamics", q, qd, qdd), spread.T @ data.qfrc_inverse)

@@ -128,3 +128,12 @@ def ancestry(model: mujoco.MjModel, body: int) -> list[int]:
     while found[-1]:
         found.append(int(model.body_parentid[found[-1]]))
     return found
+
+
+def tendon_jacobian(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """The derivatives (tendons, nv) of the lengths of tendons, which MuJoCo keeps sparse."""
+    held = data if hasattr(data, "ten_J_rownnz") else model  # (of versions before 4 the data)
+    dense, values, columns = np.zeros((model.ntendon, model.nv)), data.ten_J.ravel(), held.ten_J_colind.ravel()
+    for k, (start, count) in enumerate(zip(held.ten_J_rowadr, held.ten_J_rownnz, strict=True)):
+        dense[k, columns[start : start + count]] = values[start : start + count]
+    return dense

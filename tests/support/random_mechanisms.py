@@ -217,6 +217,9 @@ def suited(mech: Mechanism, name: str) -> Mechanism:
     return heavy_tendon(mech) if name == "length_inertia_torque" else mech
 
 
+MANY = 300
+"""From more velocities on, compiling takes less time than Python's arithmetic once."""
+
 SEEDS = tuple(range(10))
 """Of the shared mechanisms: chains and trees of 3 to 6 links with every kind of joint."""
 
@@ -290,6 +293,13 @@ def direct(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
     found = find(name).function(mechanism, *given, **options)
     made = tuple(np.asarray(array, dtype=float) for array in parts(found))
     return made if isinstance(found, tuple) else made[0]
+
+
+def computed(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
+    """An algorithm on floats, of a mechanism of many velocities by its kernel, which loops over bodies."""
+    if mechanism.nv > MANY:
+        return mechanism.kernel(name, **options)(*args)
+    return direct(mechanism, name, *args, **options)
 
 
 def column_by_column(function: Callable[[np.ndarray], np.ndarray], size: int, h: float = 2e-3) -> np.ndarray:

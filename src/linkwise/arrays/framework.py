@@ -13,6 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.validation import numbers as plain_numbers
+from linkwise.spatial.validation import readable
 from linkwise.torch_graphs import is_traced, no_graph, outside_graphs, refuse
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
@@ -340,7 +342,12 @@ def numbers(subject: str, value: Any) -> Any:
     """The value, if it is an array of a library; else a NumPy array of float64, or of float32 if it has that type."""
     if is_traced() or of(subject, [value]) is not None:
         return value
-    array = np.asarray(value)
+    try:
+        array = np.asarray(readable(subject, value))
+    except ValueError as error:
+        raise ArgumentError(f"{subject} is not an array; expected real numbers") from error
+    if array.dtype.kind not in "biuf":
+        array = plain_numbers(subject, value, finite=False)
     return array.astype(np.result_type(array, np.float32), copy=False)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.clearance.exact import exact_pairs
 from linkwise.clearance.kernels import box_gaps, distance_kernel, frames_at, link_jacobians, segment_gaps
-from linkwise.clearance.pairs import collision_shapes, placed
+from linkwise.clearance.pairs import collision_shapes, placed, require_in_world
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
@@ -226,7 +226,8 @@ def clearance(
     Raises
     ------
     ArgumentError
-        Where the mechanism has no collision shapes; for what is no configuration or no obstacle.
+        Where the mechanism has no collision shapes; for what is no configuration or no obstacle, and for an obstacle on a
+        link that moves.
     MissingExtraError
         Where exact distances are asked for and coal is not installed.
 
@@ -243,6 +244,7 @@ def clearance(
     """
     others = obstacle_set(obstacles)
     shapes = collision_shapes(mechanism, disabled, seed)
+    require_in_world(mechanism, others)
     at = vectors("q", q, mechanism.nq)
     return measured(shapes, others, at, exact=flag("exact", exact))
 

@@ -13,8 +13,9 @@ from linkwise.clearance.kernels import frames_at, segment_gaps
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.configuration import random_configuration
+from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.model.shape import Shape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import listed, whole
 
@@ -33,6 +34,7 @@ def collision_shapes(tree: Tree, disabled: Iterable[Any] | None = None, seed: in
     ArgumentError
         Where there are none; for pairs of links that are not there.
     """
+    require_tree(tree, "clearance: mechanism")
     names = None if disabled is None else _disabled(tree, disabled)
     key = ("shapes", names, whole("seed", seed, 0))
     return tree.memo("clearance", key, lambda: _collision_shapes(tree, names, seed))
@@ -83,17 +85,45 @@ def _names(shapes: Sequence[Shape]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def require_in_world(tree: Tree, obstacles: CapsuleSet) -> None:
+    """Raise `ArgumentError` where an obstacle is said to be on a link whose frame is not the world's.
+
+    Obstacles stand in the world frame, whatever their `Shape.link`: on a link they might be meant to move with it.
+    """
+    for shape, name in zip(obstacles.shapes, obstacles.names, strict=True):
+        if shape.link in tree.link_names and not _is_world(tree, tree.link_index(shape.link)):
+            raise ArgumentError(
+                f"the obstacle {shown(name)} is on {shown(shape.link)}, a link of {tree.name!r} whose frame is not the"
+                " world's; expected a word that is no link's, for obstacles stand in the world frame"
+            )
+
+
+def _is_world(tree: Tree, link: int) -> bool:
+    """True if the frame of a link is that of the world in every configuration."""
+    still = not tree.floating and not any(tree.links[k].moves for k in tree.path(link))
+    return still and np.array_equal(np.asarray(forward_kinematics(tree, tree.neutral, link=link), dtype=float), np.eye(4))
+
+
+def disabled_pairs(pairs: Iterable[Any]) -> tuple[tuple[str, str], ...]:
+    """Pairs of words; the reasons, as an SRDF has them, are left out."""
+    result = []
+    for pair in listed("disabled", pairs, "pairs of names of links"):
+        words = isinstance(pair, Sequence) and not isinstance(pair, str) and all(isinstance(word, str) for word in pair[:2])
+        if not words or len(pair) not in {2, 3}:
+            raise ArgumentError(f"disabled holds {shown(pair)}; expected pairs of names of links")
+        result.append((pair[0], pair[1]))
+    return tuple(result)
+
+
 def _disabled(tree: Tree, pairs: Iterable[Any]) -> frozenset[frozenset[str]]:
     """Pairs of names of links, from those of an SRDF with reasons too."""
     known = {"base", *tree.link_names}
     result = set()
-    for pair in listed("disabled", pairs, "pairs of names of links"):
-        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in {2, 3}:
-            raise ArgumentError(f"disabled holds {shown(pair)}; expected pairs of names of links")
-        for name in pair[:2]:
+    for pair in disabled_pairs(pairs):
+        for name in pair:
             if name not in known:
                 raise ArgumentError(f"disabled: there is no link {shown(name)}; expected {choices(sorted(known))}")
-        result.add(frozenset(pair[:2]))
+        result.add(frozenset(pair))
     return frozenset(result)
 
 

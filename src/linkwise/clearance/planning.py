@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.clearance.clearance import measured
 from linkwise.clearance.kernels import distance_kernel
-from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.pairs import collision_shapes, require_in_world
 from linkwise.clearance.reach import levers, pair_levers
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError
@@ -162,6 +162,7 @@ def plan(
     """
     others = obstacle_set(obstacles)
     shapes = collision_shapes(mechanism, disabled, 0)
+    require_in_world(mechanism, others)
     least = number_within("margin", margin, 0.0, np.inf, "a length of 0 or more, m")
     step = number_within("resolution", resolution, 1e-6, np.inf, "a length of 1e-6 m or more")
     start, goals = vectors("q0", q0, mechanism.nq), np.atleast_2d(vectors("goal", goal, mechanism.nq))

@@ -15,6 +15,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import listed
 
 #: Property of a shape, and of an obstacle.
 Item = TypeVar("Item")
@@ -127,7 +128,7 @@ def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
     """
     if isinstance(obstacles, CapsuleSet):
         return obstacles
-    items = obstacles.items() if isinstance(obstacles, Mapping) else [(None, item) for item in _listed(obstacles)]
+    items = obstacles.items() if isinstance(obstacles, Mapping) else _unnamed(obstacles)
     shapes, names = [], []
     for k, (name, shape) in enumerate(items):
         if not isinstance(shape, Shape):
@@ -141,12 +142,10 @@ def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
     return CapsuleSet(tuple(shapes), tuple(names), parts)
 
 
-def _listed(obstacles: Any) -> Iterable[Any]:
-    if isinstance(obstacles, Shape):
-        return [obstacles]
-    if isinstance(obstacles, str) or not isinstance(obstacles, Iterable):
-        raise ArgumentError(f"obstacles is {shown(obstacles)}; expected Shapes, or a mapping of names to Shapes")
-    return obstacles
+def _unnamed(obstacles: Any) -> list[tuple[None, Any]]:
+    expected = "Shapes, or a mapping of names to Shapes"
+    shapes = [obstacles] if isinstance(obstacles, Shape) else listed("obstacles", obstacles, expected)
+    return [(None, shape) for shape in shapes]
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import kernel_of
+from linkwise.algorithm import BODIES, kernel_of
 from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates, efforts_at
 from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, cut_open, driven_speeds, free_motions, freedom_at
-from linkwise.dynamics.external import External, loaded_kernel
+from linkwise.dynamics.contact_kernels import (
+    CONTACT_ALGORITHMS,
+    KINDS,
+    ContactFrame,
+    Frames,
+    contact_kernel,
+    solution_derivatives,
+    with_contact_frames,
+)
+from linkwise.dynamics.external import External, loaded_kernel, wrench_arguments
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.errors import ArgumentError, LinkwiseError, choices, members, shown
 from linkwise.extras import quadratic_programs
-from linkwise.model.tree import Tree
+from linkwise.kernel import Kernel
+from linkwise.kernel.backend import default_backend
+from linkwise.kinematics.configuration import random_configuration
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, common_batch, number_within, vectors
-
-#: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
-KINDS = {"normal": 1, "point": 3, "frame": 6}
+from linkwise.spatial.validation import choice, common_batch, flag, listed, number_within, vectors
 
 #: A direction is dependent below this part of the greatest eigenvalue of the Delassus matrix with unit diagonal.
 DEPENDENT = 1e-11
@@ -38,6 +47,16 @@ AGREED = 1e-6
 
 #: Rounding error of a difference, relative to its terms.
 ROUNDED = 1e-13
+
+#: Equations up to which their dynamics is compiled as straight-line code.
+COMPILED = 36
+
+#: Velocities and equations up to which products of matrices are written out; configurations that NumPy multiplies at once.
+WRITTEN_OUT, AT_ONCE = 18, 32
+
+#: Sine of the angle below which rows of the contact Jacobian count as dependent, and part of the longest below which a row
+#: counts as none, where it is decided whether they are compiled.
+APART = 1e-5
 
 #: Velocities of a floating base.
 FREE = 6
@@ -89,6 +108,10 @@ class Contact:
     def __post_init__(self) -> None:
         title = f"contact {shown(self.name)}"
         choice(f"{title}: kind", self.kind, KINDS)
+        for field in ("name", "link", "to"):
+            value = getattr(self, field)
+            if not isinstance(value, str) and not (value is None and field == "to"):
+                raise ArgumentError(f"{title}: {field} is {shown(value)}; expected a word")
         for field in ("point", "normal"):
             value = vectors(f"{title}: {field}", getattr(self, field), 3)
             if value.shape != (3,):
@@ -134,6 +157,21 @@ class ContactDerivatives:
     df_dtau: FloatArray
 
 
+_Results = TypeVar("_Results", bound=tuple[FloatArray, ...])
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """A set of contacts: a switch for each contact there is (N,), and the rows of its equations (k,), None for all."""
+
+    active: FloatArray
+    rows: npt.NDArray[np.intp] | None
+
+    def of(self, values: FloatArray, axis: int = -1) -> FloatArray:
+        """The rows of this set (..., k) of those of all contacts (..., C)."""
+        return values if self.rows is None else np.take(values, self.rows, axis)
+
+
 @dataclass(frozen=True, eq=False)
 class Contacts:
     """Named contacts of a mechanism, and its dynamics with any of them switched on.
@@ -170,9 +208,9 @@ class Contacts:
     contacts: Sequence[Contact]
 
     def __init__(self, tree: Tree, contacts: Iterable[Contact]) -> None:
-        tree.require_numbers("Contacts")
+        require_numeric_tree(tree, "Contacts")
         object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "contacts", tuple(contacts))
+        object.__setattr__(self, "contacts", tuple(listed("contacts", contacts, "a sequence of Contacts")))
         for contact in self.contacts:
             if not isinstance(contact, Contact):
                 raise ArgumentError(f"contacts has {shown(contact)}; expected Contacts(mechanism, [Contact(...), ...])")
@@ -194,6 +232,127 @@ class Contacts:
         """Names of all contacts, in their order."""
         return tuple(contact.name for contact in self.contacts)
 
+    # ── compiled functions ────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _framed(self) -> tuple[Tree, Frames]:
+        """The mechanism with a link in the place of each contact, and the contacts as plain data."""
+        tree, count = self.tree, len(self.contacts)
+        framed = with_contact_frames(tree, [(tree.link_index(c.link), np.asarray(c.point)) for c in self.contacts])
+        to = [None if c.to is None else count + tree.link_index(c.to) for c in self.contacts]
+        normals = [tuple(map(float, np.asarray(c.normal))) for c in self.contacts]
+        triples = zip(self.contacts, to, normals, strict=True)
+        return framed, tuple(ContactFrame(k, other, c.kind, normal) for k, (c, other, normal) in enumerate(triples))
+
+    def kernel(self, name: str) -> Kernel:
+        """Return a compiled function of all contacts of a mechanism without loops: for other arrays and languages.
+
+        Its inputs ``active``, ``damping`` and ``restitution`` have one number for each contact, which may differ from
+        configuration to configuration; a contact is switched on where ``active`` is above zero, and has no force elsewhere.
+        Equations that depend on each other give NaN.
+
+        Parameters
+        ----------
+        name : str
+            ``"jacobian"``, ``"bias"``, ``"delassus"``, ``"forward_dynamics"``, ``"impact"`` as the methods, or
+            ``"forward_dynamics_derivatives"``, with those by q, qd and tau side by side; ``"solution"`` and ``"changes"``
+            compute its factors.
+
+        Raises
+        ------
+        ArgumentError
+            For another name, for closed loops, and where there are no contacts.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
+        >>> held.kernel("impact")([0.0, 0.5], [1.0, 1.0], [1.0], [0.0])[1].round(3)
+        array([-1.176])
+        """
+        if name not in CONTACT_ALGORITHMS:
+            raise ArgumentError(f"no kernel {shown(name)} of contacts; expected {choices(CONTACT_ALGORITHMS)}")
+        if self.tree.loops or not self.contacts:
+            lacking = "it has closed loops" if self.tree.loops else "there are no contacts"
+            raise ArgumentError(f"{self.tree.name!r} has no kernel {name} of contacts, for {lacking}")
+        return contact_kernel(*self._framed, name)
+
+    @cached_property
+    def _count(self) -> int:
+        """Number of equations of all contacts."""
+        return sum(contact.rows for contact in self.contacts)
+
+    @cached_property
+    def _kernels(self) -> dict[str, Kernel]:
+        """Those that were used."""
+        return {}
+
+    @cached_property
+    def _selections(self) -> dict[Any, Selection | None]:
+        """What was found about sets of contacts, by their names."""
+        return {}
+
+    @cached_property
+    def in_parts(self) -> Contacts:
+        """The same, without compiled functions of all contacts: their parts are those of links, for sets that change."""
+        twin = Contacts(self.tree, self.contacts)
+        twin.__dict__["compiles"] = False
+        return twin
+
+    #: Whether functions of all contacts are compiled, where that is possible.
+    compiles: ClassVar[bool] = True
+
+    def _selection(self, active: Sequence[str] | None) -> Selection | None:
+        """The set of active contacts for compiled functions; None where they are not for it."""
+        if not self.compiles:
+            return None
+        try:
+            key = None if active is None else tuple(active)
+            if key in self._selections:
+                return self._selections[key]
+        except TypeError:  # (no sequence of names)
+            self._active(active)
+            raise
+        return self._selections.setdefault(key, self._select(active))
+
+    def _select(self, active: Sequence[str] | None) -> Selection | None:
+        chosen = self._active(active)
+        tree, total = self.tree, self._count
+        moving = sum(link.moves for link in tree.links)
+        if not chosen or tree.loops or total > COMPILED or moving >= BODIES or default_backend() != "llvm":
+            return None
+        jac = self.in_parts.jacobian(random_configuration(tree, 0, 2), active)
+        lengths = np.linalg.norm(jac, axis=-1)
+        there = lengths.max(axis=0) > 0.0
+        scaled = jac[:, there] / np.maximum(lengths[:, there], 1e-300)[..., None]
+        if there.sum() > tree.nv or (lengths[:, there] < APART * lengths.max()).any():
+            return None
+        if np.linalg.svd(scaled, compute_uv=False).min(initial=1.0) < APART:
+            return None
+        names, places = [contact.name for contact in chosen], dict(self.rows())
+        rows = np.concatenate([np.arange(total)[places[name]] for name in names])
+        switches = np.array([float(name in names) for name in self.names])
+        return Selection(switches, None if np.array_equal(rows, np.arange(total)) else rows)
+
+    def _compiled(self, name: str, *arguments: Any) -> Any:
+        """The results of a compiled function, from the fewest steps of Python."""
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            kernel = self._kernels[name] = self.kernel(name)
+        return kernel(*arguments)
+
+    def _each(self, name: str, value: float, most: float, wanted: str) -> FloatArray:
+        """The same number, from 0 on, for each contact (N,)."""
+        if type(value) is float and value == 0.0:
+            return self._zeros
+        number_within(name, value, 0.0, most, wanted)
+        return np.full(len(self.contacts), float(value))
+
+    @cached_property
+    def _zeros(self) -> FloatArray:
+        return np.zeros(len(self.contacts))
+
     # ── constraints ───────────────────────────────────────────────────────────────────────────────
 
     def jacobian(self, q: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
@@ -206,6 +365,9 @@ class Contacts:
         active : sequence of str, optional
             The contacts that are switched on; all by default.
         """
+        chosen = self._selection(active)
+        if chosen is not None:
+            return chosen.of(self._compiled("jacobian", q), -2)
         state = vectors("q", q, self.tree.nq)
         blocks = [self._jacobian(contact, state) for contact in self._active(active)]
         return np.concatenate([np.zeros((*state.shape[:-1], 0, self.tree.nv)), *blocks], axis=-2)
@@ -221,6 +383,9 @@ class Contacts:
 
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
         """Return dJ/dt qd (..., k): accelerations at the contacts without accelerations of the joints, m/s2, rad/s2."""
+        chosen = self._selection(active)
+        if chosen is not None:
+            return chosen.of(self._compiled("bias", q, qd))
         state, rates = vectors("q", q, self.tree.nq), vectors("qd", qd, self.tree.nv)
         blocks = [self._bias(contact, state, rates) for contact in self._active(active)]
         batch = np.broadcast_shapes(state.shape[:-1], rates.shape[:-1])
@@ -234,6 +399,9 @@ class Contacts:
         E. Delassus, "Mémoire sur la théorie des liaisons finies unilatérales", Annales scientifiques de l'École normale
         supérieure 34, 1917.
         """
+        chosen = self._selection(active)
+        if chosen is not None:
+            return chosen.of(chosen.of(self._compiled("delassus", q)), -2)
         jac = self.jacobian(q, active)
         return np.asarray(jac @ self.response(q, jac))
 
@@ -286,9 +454,37 @@ class Contacts:
         ArgumentError
             Naming a contact that there is not, or a damping below 0.
         """
+        chosen = self._selection(active)
+        if chosen is not None:
+            efforts = tau if external is None else self._with_efforts(q, tau, external)
+            rates = self._each("damping", damping, np.inf, "a rate >= 0, 1/s")
+            qdd, forces = self._compiled("forward_dynamics", q, qd, efforts, chosen.active, rates)
+            if forces.ndim == 1 and forces.item(0) == forces.item(0):
+                return qdd, chosen.of(forces)
+            again = partial(self.in_parts.forward_dynamics, active=active, damping=damping)
+            return self._repaired((qdd, chosen.of(forces)), (q, qd, efforts), again)
         q, qd, tau = vectors("q", q, self.tree.nq), vectors("qd", qd, self.tree.nv), vectors("tau", tau, self.tree.nv)
         free = loaded_kernel(self.tree, "forward_dynamics", external)(q, qd, tau)
         return self._constrained(q, qd, np.asarray(free), active, damping)
+
+    def _with_efforts(self, q: npt.ArrayLike, tau: npt.ArrayLike, external: External) -> FloatArray:
+        """Efforts and those of wrenches (..., nv)."""
+        options, values = wrench_arguments(external)
+        efforts = kernel_of(self.tree, "external_efforts", None, options)(q, values)
+        return np.asarray(vectors("tau", tau, self.tree.nv) + efforts)
+
+    def _repaired(self, results: _Results, states: tuple[Any, ...], solve: Callable[..., _Results]) -> _Results:
+        """The results, solved otherwise where compiled equations depend on each other, which is where they are NaN."""
+        first = results[-1]  # (forces, or their derivatives)
+        batch = np.broadcast_shapes(*(np.shape(state)[:-1] for state in states))
+        corner: Any = (..., *[0] * (first.ndim - len(batch)))
+        wrong = np.isnan(first[corner])
+        if not wrong.any():
+            return results
+        rows = [np.broadcast_to(np.asarray(state, dtype=float), (*batch, np.shape(state)[-1]))[wrong] for state in states]
+        for result, part in zip(results, solve(*rows), strict=True):
+            result[wrong] = part
+        return results
 
     def constrained(
         self,
@@ -345,6 +541,22 @@ class Contacts:
         >>> held.forward_dynamics_derivatives([0.0, 0.5], [0.0, 0.0], [0.0, 0.0]).df_dtau.round(3)
         array([[ 0.088, -1.327]])
         """
+        tree, chosen = self.tree, self._selection(active)
+        if chosen is not None and external is None:
+            rates, nv = self._each("damping", damping, np.inf, "a rate >= 0, 1/s"), tree.nv
+            motions, forces = self._derivatives(q, qd, tau, chosen.active, rates)
+            forces = chosen.of(forces, -2)
+            by_q, by_qd, by_tau = slice(None, nv), slice(nv, 2 * nv), slice(2 * nv, None)
+            motion_tables = motions[..., by_q], motions[..., by_qd], motions[..., by_tau]
+            tables = (*motion_tables, forces[..., by_q], forces[..., by_qd], forces[..., by_tau])
+            if forces.ndim == 2 and forces.item(0) == forces.item(0):
+                return ContactDerivatives(*tables)
+
+            def again(q: FloatArray, qd: FloatArray, tau: FloatArray) -> Any:
+                derivatives = self.in_parts.forward_dynamics_derivatives(q, qd, tau, active, damping)
+                return tuple(getattr(derivatives, field.name) for field in fields(ContactDerivatives))
+
+            return ContactDerivatives(*self._repaired(tables, (q, qd, tau), again))
         qdd, forces = self.forward_dynamics(q, qd, tau, active, damping, external)
         state = (np.asarray(part, dtype=float) for part in (q, qd, tau))
         q, qd, tau = (np.broadcast_to(part, (*qdd.shape[:-1], part.shape[-1])) for part in state)
@@ -383,6 +595,34 @@ class Contacts:
             wrong = left > AGREED * size.max(axis=-2, initial=0.0)
             forces_by[k] = np.where(_product(np.abs(directions), wrong)[..., None, :] > 0.0, np.nan, forces_by[k])
         return ContactDerivatives(*(a + response @ f for a, f in zip(free, forces_by, strict=True)), *forces_by)
+
+    def _derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, active: FloatArray, rates: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Derivatives of accelerations (..., nv, 3 nv) and of the forces of all contacts (..., C, 3 nv), compiled.
+
+        Products of larger matrices are NumPy's, as many configurations at once as a core's cache holds.
+        """
+        if self.tree.nv + self._count <= WRITTEN_OUT:
+            motions, forces = self._compiled("forward_dynamics_derivatives", q, qd, tau, active, rates)
+            return motions, forces
+        if all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (q, qd, tau)):
+            qdd, forces, *factors = self._compiled("solution", q, qd, tau, active, rates)
+            return solution_derivatives(*factors, *self._compiled("changes", q, qd, qdd, forces, rates))
+        sizes = self.tree.nq, self.tree.nv, self.tree.nv
+        states = [vectors(*triple) for triple in zip(("q", "qd", "tau"), (q, qd, tau), sizes, strict=True)]
+        batch = common_batch(
+            "forward_dynamics_derivatives", q=states[0].shape[:-1], qd=states[1].shape[:-1], tau=states[2].shape[:-1]
+        )
+        states = [np.broadcast_to(state, (*batch, state.shape[-1])).reshape(-1, state.shape[-1]) for state in states]
+        motions, moved = (np.empty((len(states[0]), rows, 3 * self.tree.nv)) for rows in (self.tree.nv, self._count))
+        for start in range(0, len(motions), AT_ONCE):
+            at = slice(start, start + AT_ONCE)
+            q, qd, tau = (state[at] for state in states)
+            qdd, forces, response, inertia = self._compiled("solution", q, qd, tau, active, rates)
+            right, changes = self._compiled("changes", q, qd, qdd, forces, rates)
+            solution_derivatives(response, inertia, right, changes, motions[at], moved[at])
+        return motions.reshape(*batch, *motions.shape[1:]), moved.reshape(*batch, *moved.shape[1:])
 
     def _following(self, q: FloatArray, qd: FloatArray) -> FloatArray:
         """Derivative (..., nv, nv) by q of velocities qd that keep the loops closed; zero without loops."""
@@ -460,6 +700,14 @@ class Contacts:
         ArgumentError
             Naming a contact that there is not, or a restitution outside 0 to 1; where q or qd does not close loops.
         """
+        chosen = self._selection(active)
+        if chosen is not None:
+            ratios = self._each("restitution", restitution, 1.0, "a coefficient from 0 to 1")
+            after, impulses = self._compiled("impact", q, qd, chosen.active, ratios)
+            if impulses.ndim == 1 and impulses.item(0) == impulses.item(0):
+                return after, chosen.of(impulses)
+            again = partial(self.in_parts.impact, active=active, restitution=restitution)
+            return self._repaired((after, chosen.of(impulses)), (q, qd), again)
         number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
         jac, before = self.jacobian(q, active), vectors("qd", qd, self.tree.nv)
         common_batch("impact", q=jac.shape[:-2], qd=before.shape[:-1])
@@ -534,7 +782,7 @@ class Contacts:
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
         idle = self._idle(q, at)
         carried, load = _projected(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
-        faces = self._faces(active) if cones else None
+        faces = self._faces(active) if flag("cones", cones) else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
         else:
@@ -585,14 +833,12 @@ class Contacts:
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
 
     def _named(self, active: Sequence[str] | None) -> tuple[str, ...]:
-        return self.names if active is None else tuple(active)
+        return self.names if active is None else tuple(listed("active", active, f"some of {members(self.names)}"))
 
     def _active(self, active: Sequence[str] | None) -> list[Contact]:
         """Active contacts, in the requested order."""
-        if isinstance(active, str):
-            raise ArgumentError(f"active is {shown(active)}; expected a sequence of names of contacts")
         for name in self._named(active):
-            if name not in self.names:
+            if not isinstance(name, str) or name not in self.names:
                 raise ArgumentError(f"no contact {shown(name)}; there are {choices(self.names)}")
         if len(set(self._named(active))) < len(self._named(active)):
             raise ArgumentError(f"active is {shown(active)}; expected each contact once")

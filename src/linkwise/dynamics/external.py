@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import OPTION_VALUES, algorithm, kernel_of
 from linkwise.dynamics.newton_euler import apply_wrenches
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.body import Bodies
@@ -19,7 +19,7 @@ from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import on_body
-from linkwise.spatial.validation import choice, common_batch, vectors
+from linkwise.spatial.validation import choice, common_batch, listed, vectors
 from linkwise.sweeps.drivers import Row, Sweeps, looped
 
 #: The axes and the reference point of a wrench: those of its frame; the world's, about the frame's origin; the
@@ -129,6 +129,8 @@ class LinkWrenches:
         if values.ndim < 2:
             raise ArgumentError("LinkWrenches: wrenches has the shape (6,); expected (..., L, 6), a row per link")
         object.__setattr__(self, "wrenches", values)
+        object.__setattr__(self, "kernel_words", ("wrenches", self.frame))  # (what a compiled method reads at each call)
+        object.__setattr__(self, "kernel_array", values)
 
 
 #: Accepted forms of wrenches: one on the tool, in its axes, or one per link.
@@ -204,14 +206,14 @@ def wrench_frames(tree: Tree, wrenches: Any) -> Wrenches:
         return None
     if isinstance(wrenches, str):
         wrenches = [(k, wrenches) for k in range(len(tree.links))]
-    if not wrenches:
-        raise ArgumentError(f"wrenches is {wrenches!r}; expected one link and its axes, or more")
-    for _, axes in wrenches:
-        choice("wrenches: axes", axes, AXES)
-    frames = [name if name == TOOL else tree.link_index(name) for name, _ in wrenches]
+    expected = f"one pair or more of a link and its axes, {choices(AXES)}"
+    pairs = [listed("wrenches", pair, expected) for pair in listed("wrenches", wrenches, expected)]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ArgumentError(f"wrenches is {shown(wrenches)}; expected {expected}")
+    frames = [tree.frame_index(link) for link, _ in pairs]
     if len(set(frames)) < len(frames):
         raise ArgumentError("external: two wrenches act on one link; expected one a link, add them up")
-    return tuple((frame, axes) for frame, (_, axes) in zip(frames, wrenches, strict=True))
+    return tuple((frame, choice("wrenches: axes", axes, AXES)) for frame, (_, axes) in zip(frames, pairs, strict=True))
 
 
 OPTION_VALUES["wrenches"] = wrench_frames

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 from linkwise.algorithm import algorithm, with_external
 from linkwise.dynamics.external import Wrenches
-from linkwise.dynamics.length_inertias import line_pull
+from linkwise.dynamics.length_inertias import line_tension
 from linkwise.dynamics.newton_euler import ZERO, inertial, move, spin, turned_freely
 from linkwise.kinematics.forward_kinematics import body_poses, forward_kinematics
-from linkwise.kinematics.loop_constraints import loop_frames
-from linkwise.model.body import moving_bodies
+from linkwise.model.body import carrier_frame, moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.loop import BASE
 from linkwise.model.potential import ConstantForce
+from linkwise.model.tendon_path import PathPiece
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
@@ -59,19 +62,35 @@ def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Ar
         point, force = forward_kinematics(tree, q, link=load.link) @ [*load.point, 1.0], np.array(load.force)
         for carrying in tree.path(load.link):
             actions[carrying] = actions[carrying] - np.concatenate([force, cross(point[:3], force)])
-    lines = [element for element in tree.springs if element.segments]
+    lines = [element for element in tree.springs if element.pieces]
     bodies = moving_bodies(tree)
     poses = body_poses(bodies, q) if lines else {}
+
+    def pose(link: str, frame: Array) -> Array:
+        body, on_body = carrier_frame(tree, bodies, -1 if link == BASE else tree.link_index(link))
+        return np.asarray(poses[body] @ on_body @ frame)
+
     for element in lines:
-        pull = line_pull(tree, element, q, qd, qdd)
-        for line in element.segments:
-            first, second = ((poses[body] @ frame)[:3, 3] for body, frame in loop_frames(tree, bodies, line))
-            force = pull(second - first)
-            wrench = np.concatenate([force, cross(first, force)])
-            for name, received in ((line.first, wrench), (line.second, -wrench)):
+        tension = line_tension(tree, element, q, qd, qdd)
+        for piece in element.pieces:
+            for name, wrench in _wrenches_of(piece, pose, tension):
                 for carrying in () if name == BASE else tree.path(name):
-                    actions[carrying] = actions[carrying] - received
+                    actions[carrying] = actions[carrying] - wrench
     return actions
+
+
+def _wrenches_of(
+    piece: PathPiece, pose: Callable[[str, Array], Array], tension: Callable[[Any], Any]
+) -> Iterator[tuple[str, Array]]:
+    """The links that a part of a path pulls at, with the wrenches (6,) about the world's origin, whose sum is zero."""
+    first, second, path = piece.placed(pose)
+    pull, total = piece.share * tension(path.length), np.zeros(6)
+    for (link, _), at, slope in ((piece.first, first, path.first), (piece.second, second, path.second)):
+        wrench = np.concatenate([-pull * slope, cross(at, -pull * slope)])
+        total = total + wrench
+        yield link, wrench
+    if piece.wrap is not None:
+        yield piece.wrap.link, -total
 
 
 @looped("joint_wrenches", external=True)

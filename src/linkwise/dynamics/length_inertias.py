@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.recursions import line_length, line_slope
+from linkwise.dynamics.recursions import line_slope
 from linkwise.kinematics.configuration import time_derivative
 from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
@@ -58,16 +58,16 @@ def length_inertia_energy(tree: Tree, q: Array, qd: Array) -> Any:
     return 0.5 * ((slopes @ qd) @ (scaled @ qd))
 
 
-def line_pull(tree: Tree, element: ForceElement, q: Array, qd: Array, qdd: Array) -> Callable[[Array], Array]:
-    """The force (N) of an element along lines at the first end of a line, from the vector (3,) to the second."""
+def line_tension(tree: Tree, element: ForceElement, q: Array, qd: Array, qdd: Array) -> Callable[[Any], Any]:
+    """The tension of an element along lines, N, from the length of a part of them (which counts where it is linear)."""
     if isinstance(element, LinearSpringDamper) and element.is_linear and not any_nonzero(element.inertia):
-        return lambda gap: np.asarray(element.stiffness * gap)
+        return lambda length: element.stiffness * length
     length, slope = line_slope(tree, element, q)
     tension = element.tension(length, slope @ qd)
     if any_nonzero(element.length_inertia):
         rate = time_derivative(tree, lambda x: line_slope(tree, element, x)[1], q, qd)
         tension = tension + element.length_inertia * (slope @ qdd + rate @ qd)
-    return lambda gap: tension * gap / line_length(gap)
+    return lambda _: tension
 
 
 def _slopes(tree: Tree, q: Array) -> tuple[Array, Array]:
@@ -79,7 +79,7 @@ def _slopes(tree: Tree, q: Array) -> tuple[Array, Array]:
             row[first + k] = row[first + k] + ratio
         rows.append(row)
         inertias.append(term.element.length_inertia)
-    for element in (element for element in tree.springs if element.segments and any_nonzero(element.length_inertia)):
+    for element in (element for element in tree.springs if element.pieces and any_nonzero(element.length_inertia)):
         rows.append(line_slope(tree, element, q)[1])
         inertias.append(element.length_inertia)
     slopes = np.array(rows, dtype=object)
@@ -88,6 +88,6 @@ def _slopes(tree: Tree, q: Array) -> tuple[Array, Array]:
 
 def _rates(tree: Tree, q: Array, qd: Array) -> Array:
     """The rates dc/dt (k, nv); zero for sums of coordinates."""
-    if not any(element.segments for element in tree.springs if any_nonzero(element.length_inertia)):
+    if not any(element.pieces for element in tree.springs if any_nonzero(element.length_inertia)):
         return np.zeros(_slopes(tree, q)[0].shape)
     return time_derivative(tree, lambda x: _slopes(tree, x)[0], q, qd)

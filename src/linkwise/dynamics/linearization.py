@@ -16,7 +16,7 @@ from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynam
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_motions, driven_speeds, freedom_at, refuse_driven
 from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.dynamics.static_equilibrium import NEUTRAL
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
@@ -151,7 +151,7 @@ def _state_matrices(module: Any, turning: Any, by_q: Any, by_qd: Any, by_tau: An
 
 @arrays.constant_in_graphs
 def _sizes(tree: Tree, name: str) -> tuple[int, int]:
-    tree.require_numbers(name)
+    require_numeric_tree(tree, name)
     return tree.nq, tree.nv
 
 

@@ -17,11 +17,11 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.jacobian import jacobian
-from linkwise.kinematics.manipulability import manipulability
-from linkwise.model.tree import Tree
+from linkwise.kinematics.manipulability import MEASURES, manipulability
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import rows_of, vectors
+from linkwise.spatial.validation import choice, rows_of, vectors
 
 #: A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate.
 SINGULAR = 1e-10
@@ -80,10 +80,10 @@ def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all
     >>> operational_space_inertia(np.diag([2.0, 2.0, 0.0, 1.0, 1.0, 1.0]), "translation").tolist()
     [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
     """
-    if np.shape(inverse)[-2:] != (6, 6):
-        raise ArgumentError(f"inverse has the shape {tuple(np.shape(inverse))}; expected (..., 6, 6)")
+    matrix = arrays.numbers("operational_space_inertia: inverse", inverse)
+    if tuple(matrix.shape)[-2:] != (6, 6):
+        raise ArgumentError(f"inverse has the shape {tuple(matrix.shape)}; expected (..., 6, 6)")
     rows = list(rows_of(mask))
-    matrix = arrays.numbers("operational_space_inertia", inverse)
     signature = Signature(((6, 6),), ((len(rows), len(rows)),), ("float64",), ("inertia",))
     (result,) = arrays.apply(
         "operational_space_inertia", lambda numpy, whole: (_inertia(numpy, whole, rows),), signature, [matrix]
@@ -157,7 +157,7 @@ def operational_space_dynamics(
     array([[0., 0., 0.],
            [0., 0., 0.]])
     """
-    tree.require_numbers("operational_space_dynamics")
+    require_numeric_tree(tree, "operational_space_dynamics")
     rows, options = list(rows_of(mask)), {"link": link, "frame": frame}
     if tree.loops:
         return _closed_dynamics(tree, q, qd, rows, options)
@@ -247,8 +247,9 @@ def dynamic_manipulability(
     >>> [float(dynamic_manipulability(arm, [0.0, 1.5], "tool", plane, m).round(3)) for m in ("volume", "asada")]
     [2.251, 0.249]
     """
-    tree.require_numbers("dynamic_manipulability")
+    require_numeric_tree(tree, "dynamic_manipulability")
     rows = list(rows_of(mask))
+    choice("measure", measure, (*MEASURES, "asada"))
     if measure == "asada":
 
         def compute(numpy: Any, inverse: Any) -> tuple[Any, ...]:

@@ -12,13 +12,17 @@ from linkwise.kinematics.jacobian import jacobian
 from linkwise.kinematics.loop_constraints import loop_seen
 from linkwise.model.body import Bodies
 from linkwise.model.body_transform import JointTransform
+from linkwise.model.loop import Loop
 from linkwise.model.motor import Motor
 from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
+from linkwise.model.tendon_path import PathPiece, Point
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, root, sign
+from linkwise.spatial.transform import inverse, translation
+from linkwise.spatial.wrapping import line_length
 
 
 def summed_inward(
@@ -131,7 +135,7 @@ def spring_energy(tree: Tree, q: Array) -> Any:
         total = total + term.element.energy(length)
     for element in (element for element in tree.springs if not element.terms):
         if isinstance(element, LinearSpringDamper) and element.is_linear:
-            gap = loop_seen(tree, element.segments[0], q)[0]
+            gap = _gap(tree, element, q)[0]
             total = total + 0.5 * element.stiffness * (gap @ gap)
         else:
             total = total + element.energy(line_slope(tree, element, q)[0])
@@ -141,10 +145,16 @@ def spring_energy(tree: Tree, q: Array) -> Any:
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:
     """Effort (nv,) of an element along a length: its tension times the derivative of the length, or of its energy."""
     if isinstance(element, LinearSpringDamper) and element.is_linear:
-        gap, _, rates = loop_seen(tree, element.segments[0], q)
-        return np.asarray(element.stiffness * (gap @ rates[:3]))
+        gap, rates = _gap(tree, element, q)
+        return np.asarray(element.stiffness * (gap @ rates))
     length, slope = line_slope(tree, element, q)
     return np.asarray(element.tension(length, slope @ qd) * slope)
+
+
+def _gap(tree: Tree, element: LinearSpringDamper, q: Array) -> tuple[Array, Array]:
+    """The vector (3,) from the first of two points to the second, and its derivative (3, nv)."""
+    (piece,) = element.pieces
+    return _seen(tree, piece.first[0], translation(*piece.first[1]), piece.second, q)
 
 
 def line_slope(tree: Tree, element: ForceElement, q: Array) -> tuple[Any, Array]:
@@ -158,18 +168,29 @@ def line_slope(tree: Tree, element: ForceElement, q: Array) -> tuple[Any, Array]
         turn = at.joint.difference(np.array(element.rest), q[at.q])
         slope[at.v] = element.stiffness * turn
         return 0.5 * element.stiffness * (turn @ turn), slope
-    seen = [loop_seen(tree, line, q) for line in element.segments]
-    lengths = [line_length(gap) for gap, _, _ in seen]
-    slope = sum((gap @ rates[:3] / length for (gap, _, rates), length in zip(seen, lengths, strict=True)), blank(tree.nv))
-    return sum(lengths, element.fixed_length), np.asarray(slope)
+    parts = [_piece_slope(tree, piece, q) for piece in element.pieces]
+    return sum(length for length, _ in parts), np.asarray(sum((slope for _, slope in parts), blank(tree.nv)))
 
 
-def line_length(gap: Array) -> Any:
-    """The length of a line, m: 1e-18 m, not 0, where its ends coincide, so that its direction gap / length is zero there.
+def _piece_slope(tree: Tree, piece: PathPiece, q: Array) -> tuple[Any, Array]:
+    """What a part of a path adds to the length, and to its derivative (nv,)."""
+    if piece.wrap is None:
+        gap, rates = _seen(tree, piece.first[0], translation(*piece.first[1]), piece.second, q)
+        length = line_length(gap)
+        return piece.share * length, piece.share * (gap @ rates / length)
+    first, second = (_seen(tree, piece.wrap.link, piece.wrap.frame, point, q) for point in (piece.first, piece.second))
+    side = None if piece.wrap.side is None else _seen(tree, piece.wrap.link, piece.wrap.frame, piece.wrap.side, q)[0]
+    path = piece.wrap.path(first[0], second[0], side)
+    return piece.share * path.length, piece.share * (path.first @ first[1] + path.second @ second[1])
 
-    Lengths from 1e-10 m on are the same to the last bit. A force that jumps there has slopes of its size / 1e-18 m.
-    """
-    return root(gap @ gap + 1e-36)
+
+def _seen(tree: Tree, link: str, frame: Array, point: Point, q: Array) -> tuple[Array, Array]:
+    """A point (3,) as seen from a frame on a link, in its axes, and its velocity (3, nv) there per joint velocity."""
+    name, at = point
+    if name == link:
+        return np.asarray((inverse(frame) @ [*at, 1.0])[:3]), blank(3, tree.nv)
+    gap, _, rates = loop_seen(tree, Loop("point", link, name, frame, translation(*at)), q)
+    return gap, rates[:3]
 
 
 def joint_friction(motor: Motor, speed: Any) -> Any:

@@ -17,10 +17,10 @@ from linkwise.dynamics.external import External, loaded_kernel, rows_of_external
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.loops.loop_solver import NEARLY, closed_near, closing
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import common_batch, vectors
+from linkwise.spatial.validation import common_batch, numbers, vectors
 
 #: Greatest number of steps of a search for an equilibrium.
 STEPS = 200
@@ -173,10 +173,11 @@ def static_equilibrium(
     >>> rest.q.round(6).tolist(), bool(rest.success), bool(rest.stable)
     ([-1.570796, 0.0], True, True)
     """
-    tree.require_numbers("static_equilibrium")
+    require_numeric_tree(tree, "static_equilibrium")
     at = vectors("static_equilibrium: q0", q0, tree.nq)
     tolerance = positive("static_equilibrium: tol", tol)
-    applied = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
+    efforts = numbers("static_equilibrium: tau", tau, copy=False)
+    applied = vectors("static_equilibrium: tau", efforts if efforts.ndim else np.full(tree.nv, efforts), tree.nv)
     free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
     tied = (tree.loops and not tree.floating) or any(element.links for element in tree.springs)
     if free and not (tied or external is not None or applied.any()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -96,16 +96,31 @@ def matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     return (prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (prod(shape), 1)
 
 
-def element_name(name: str, index: Sequence[int]) -> str:
-    """Name of an element of a result, counted from 1.
+def element_name(name: str, index: Sequence[int], separator: str = "") -> str:
+    """Name of an element of a result, counted from 1; the separator stands between its numbers, "_" beside those above 9.
 
     Examples
     --------
     >>> element_name("M", (0, 1)), element_name("tau", (11,)), element_name("C", (1, 11)), element_name("E", ())
     ('M12', 'tau12', 'C2_12', 'E')
+    >>> element_name("M", (0, 1), "_"), element_name("tau", (0,), "_")
+    ('M1_2', 'tau1')
     """
     words = [str(place + 1) for place in index]
-    return name + ("_" if len(words) > 1 and max(map(len, words)) > 1 else "").join(words)
+    return name + ("_" if len(words) > 1 and max(map(len, words)) > 1 else separator).join(words)
+
+
+def separator_for(shapes: Mapping[str, Sequence[int]], symbols: Iterable[str]) -> str:
+    """Separator that keeps elements of matrices apart from symbols: "_" where one is called like a symbol (the mass M11).
+
+    Examples
+    --------
+    >>> separator_for({"M": (2, 2)}, ["M11", "a1"]), separator_for({"M": (2, 2)}, ["M1", "a1"])
+    ('_', '')
+    """
+    symbols = {*symbols}
+    names = (element_name(name, index) for name, shape in shapes.items() if len(shape) > 1 for index in np.ndindex(*shape))
+    return "_" if any(name in symbols for name in names) else ""
 
 
 def by_output(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
@@ -135,6 +150,8 @@ class Listing:
         Sentences below.
     origins : mapping of str to sympy.Symbol
         By their names, the SymPy symbols of the mechanism; every other name is a real symbol in SymPy.
+    separator : str
+        Between the numbers of an element of a matrix: see `separator_for`.
     """
 
     title: str
@@ -143,6 +160,11 @@ class Listing:
     meanings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     origins: Mapping[str, Any] = field(default_factory=dict)
+    separator: str = ""
+
+    def element(self, name: str, index: Sequence[int]) -> str:
+        """Name of an element of a result, or of an intermediate value, which has no index."""
+        return element_name(name, index, self.separator)
 
     @property
     def assignments(self) -> tuple[Assignment, ...]:
@@ -292,7 +314,7 @@ def evaluated(listing: Listing, inputs: Mapping[str, Any]) -> dict[str, FloatArr
         value = _sum(line.value, known)
         if line.name in outputs and len(line.index) == len(listing.outputs[line.name]):
             outputs[line.name].T[line.index[::-1]] = np.asarray(value).T
-            known[element_name(line.name, line.index)] = value
+            known[listing.element(line.name, line.index)] = value
         else:
             known[line.name] = value
     return outputs

@@ -150,7 +150,9 @@ class Equations:
         if not self.tree.springs:
             return sympy_module().ImmutableDenseMatrix.zeros(self.tree.nv, 1)
         tape = kernel_of(self.tree, "spring_torque", "numpy", {}).tape
-        return to_sympy(tape, [*self.q, *self.qd, *self._of_tree], evaluate=True)["tau"]
+        # (SymPy would spend minutes on simplifying the conditions of a path around something)
+        wraps = any(piece.wrap is not None for element in self.tree.springs for piece in element.pieces)
+        return self._from_tape("springs", tape, [*self.q, *self.qd, *self._of_tree], evaluate=not wraps)
 
     @cached_property
     def tau(self) -> Any:

@@ -153,7 +153,11 @@ def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
     minus = partial(times, sympy.Integer(-1))
 
     def chosen(c: Any, x: Any, y: Any) -> Any:
-        return sympy.Piecewise((x, sympy.Gt(c, 0, evaluate=evaluate)), (y, True), evaluate=evaluate)
+        if not evaluate:  # (by `Basic`: the usual way unfolds cases within conditions all the same, which may take minutes)
+            pairs = (x, sympy.Gt(c, 0, evaluate=False)), (y, sympy.true)
+            pair = sympy.functions.elementary.piecewise.ExprCondPair
+            return sympy.Basic.__new__(sympy.Piecewise, *(sympy.Basic.__new__(pair, *args) for args in pairs))
+        return sympy.Piecewise((x, sympy.Gt(c, 0)), (y, True))
 
     return {
         "add": plus,

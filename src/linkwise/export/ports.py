@@ -71,6 +71,7 @@ class Identifiers:
 
     Examples
     --------
+    >>> from linkwise.export.language import Identifiers
     >>> names = Identifiers("c", taken=("mass_matrix",))
     >>> [names.new(text) for text in ("q", "lambda", "double", "y0", "q", "mass_matrix")]
     ['q', 'lambda', 'double_v', 'y0_v', 'q_2', 'mass_matrix_2']

@@ -123,9 +123,10 @@ def _moved_inertias(mechanism: Mechanism) -> FloatArray:
     tree = moving_bodies(coupled.uncoupled)
     diagonal = np.array(reflected_inertias(coupled.uncoupled), dtype=float)
     with np.errstate(all="ignore"):
-        inertias = composite_inertias(tree, joint_transforms(tree, np.asarray(q, dtype=float)))
+        q = np.asarray(q, dtype=float)
+        inertias = composite_inertias(tree, joint_transforms(tree, q))
         for body, inertia in zip(tree.bodies, inertias, strict=True):
-            for freedom in body.freedoms:
+            for freedom in body.freedoms_at(q):
                 diagonal[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
     return np.asarray(np.square(coupled.spread).T @ diagonal)
 

@@ -82,7 +82,8 @@ class ReadOptions:
         Whether what has no counterpart here, or is not there, is left out with a remark, as other programs do in silence:
         equalities of MJCF (what they tie moves freely), a ``<mimic>`` of URDF that names no joint with a coordinate (so it
         moves freely), an ``<inertia>`` that a URDF lacks (the mass is that of a point), added masses and limits that are no
-        numbers of SDF.
+        numbers of SDF, the second of two elements of URDF and SDF of which there may be one, and what follows the root
+        element of a text.
 
     Raises
     ------

@@ -210,7 +210,9 @@ class Report:
         shapes = []
         for part in (part for role in ROLES for part in element.all(role)):
             report = type(self)()
+            report.drops = self.drops
             shape = read(report, part, part.tag)
+            self.remarks += report.remarks
             for problem in report.problems:
                 self.remark(problem.line, f"{problem.message}; this {part.tag} is left out")
             shapes += [] if shape is None else [shape]

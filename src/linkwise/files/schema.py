@@ -159,7 +159,7 @@ class Field:
     ----------
     name : str
         The key; a written object has an attribute of this name.
-    kind : Kind or Schema
+    kind : Kind, Schema or TableList
         Kind of its value.
     unit : str
         SI unit; one that begins with ``rad`` may be in degrees in a file, ``"rad or m"`` where the joint turns.
@@ -176,7 +176,7 @@ class Field:
     """
 
     name: str
-    kind: Kind | Schema
+    kind: Kind | Schema | TableList
     unit: str = ""
     default: Any = None
     doc: str = ""
@@ -220,6 +220,22 @@ class Schema:
     def write(self, value: Any) -> str:
         """The value as an inline table."""
         return "{" + ", ".join(f"{key} = {written}" for key, written in pairs(self, value)) + "}"
+
+
+@dataclass(frozen=True)
+class TableList:
+    """A list of tables of one schema, written inline."""
+
+    schema: Schema
+    expected: str = "a list of tables"
+
+    def parse(self, raw: Any) -> Any:
+        """Return the list itself: `TableReader` reads its contents."""
+        return raw if isinstance(raw, list) else None
+
+    def write(self, values: Iterable[Any]) -> str:
+        """The values as inline tables."""
+        return "[" + ", ".join(map(self.schema.write, values)) + "]"
 
 
 def pairs(schema: Schema, source: Any) -> Iterator[tuple[str, str]]:
@@ -357,6 +373,9 @@ class TableReader:
             hint = field.hint if isinstance(raw, str) else ""
             self.report(place, f"{item} is {shown(raw)}; expected {field.kind.expected}{hint}")
             return None
+        if isinstance(field.kind, TableList):
+            built = [self.build(f"{item} {k + 1}", (*place, k), x, field.kind.schema) for k, x in enumerate(value)]
+            return None if None in built else built
         if field.turn and (field.unit == "rad" or self.periodic):
             most, unit = (math.degrees(TURN), "degrees") if self.degrees else (TURN, "rad")
             if abs(value) > most:
@@ -378,6 +397,8 @@ def lengths_of(joint: str) -> tuple[bool, ...]:
     """Return which coordinates of a kind of joint are lengths; for an unknown kind, (False,)."""
     if joint not in JOINTS:
         return (False,)
+    if not JOINTS[joint].named_by_link():
+        return (JOINTS[joint].is_length,)
     parts = make_joint(joint, np.eye(3)[: JOINTS[joint].axes].squeeze()).turns_and_slides
     return tuple(part.is_length for part in parts) or (False,)
 

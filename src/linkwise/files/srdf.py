@@ -177,11 +177,12 @@ def read_srdf(path: str | Path, mechanism: Mechanism, *, drop_unknown: bool = Fa
     >>> semantics.groups["arm"].joints, semantics.configuration("up").tolist()
     (('link1', 'link2'), [1.5, 0.0])
     """
+    notes = Notes(drops=drop_unknown)
     try:
-        robot = read_xml(read_text(path, LARGEST_DESCRIPTION), "robot")
+        robot = read_xml(read_text(path, LARGEST_DESCRIPTION), "robot", notes.drop)
     except XmlError as error:
         raise FileError(path, [error.problem]) from None
-    reader = _Reader(robot, mechanism, drop_unknown)
+    reader = _Reader(robot, mechanism, notes)
     try:
         semantics = reader.semantics()
     except RecursionError:
@@ -194,8 +195,8 @@ def read_srdf(path: str | Path, mechanism: Mechanism, *, drop_unknown: bool = Fa
 class _Reader:
     """Reads the elements of an SRDF, gathering their problems."""
 
-    def __init__(self, robot: Element, mechanism: Mechanism, drop_unknown: bool) -> None:
-        self.robot, self.mechanism, self.notes = robot, mechanism, Notes(drops=drop_unknown)
+    def __init__(self, robot: Element, mechanism: Mechanism, notes: Notes) -> None:
+        self.robot, self.mechanism, self.notes = robot, mechanism, notes
         self.joints = {link.coordinate_name: k for k, link in enumerate(mechanism.links)}
         self.links = {name: k for k, name in enumerate(mechanism.link_names)} | {"base": -1}
         self.virtual = {element.get("name"): element.get("type") for element in robot.all("virtual_joint")}

@@ -170,12 +170,12 @@ def root_tag(text: str) -> str:
 _ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
 
 
-def read_xml(text: str, tag: str = "") -> Element:
+def read_xml(text: str, tag: str = "", drop: Callable[[int, str], None] | None = None) -> Element:
     r"""The root element of an XML text.
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
     tag. The declaration's encoding is not used, for the text is decoded already. Blank lines may stand before a declaration,
-    and a comment may have ``--`` in it, which XML does not allow.
+    a comment may have ``--`` in it, and no blank need stand between two attributes, which XML does not allow.
 
     Parameters
     ----------
@@ -183,6 +183,9 @@ def read_xml(text: str, tag: str = "") -> Element:
         The text, line ends as ``\n``.
     tag : str, optional
         The tag that the root must have.
+    drop : callable, optional
+        Called with the line of what stands after the root element, if anything does, and a message; it is not read.
+        Without it that is an error.
 
     Raises
     ------
@@ -200,7 +203,14 @@ def read_xml(text: str, tag: str = "") -> Element:
     ...
     linkwise.files.xml_tree.XmlError: line 2: not well-formed XML: the closing tag does not match <link> of line 2 (column 9)
     """
-    root = _Builder().read(text)
+    text = without_comments(text)
+    try:
+        root = _Builder().read(text, drop)
+    except XmlError:
+        spaced = _with_blanks(text)
+        if spaced == text:
+            raise
+        root = _Builder().read(spaced, drop)
     if tag and root.tag != tag:
         raise XmlError(FileProblem(root.line, f"the root element is <{root.tag}>; expected <{tag}>"))
     return root
@@ -229,6 +239,23 @@ def without_comments(text: str) -> str:
     return _HARMLESS.sub(blank, text)
 
 
+#: Parts of a text without comments in which quotes mean nothing, and tags with attributes; and an attribute's value
+#: with what follows it without a blank.
+_TAG = re.compile(
+    r"""<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<[^\s<>"'/!?]+\s(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>""", re.DOTALL
+)
+_VALUE = re.compile(r"""(?:"[^"]*"|'[^']*')(?=([^\s/>])?)""")
+
+
+def _with_blanks(text: str) -> str:
+    """Add the blanks that attributes lack between them: ``<a b="1"c="2"/>``."""
+
+    def spaced(match: re.Match[str]) -> str:
+        return match[0] if match[0][1] in "!?" else _VALUE.sub(lambda value: value[0] + (" " if value[1] else ""), match[0])
+
+    return _TAG.sub(spaced, text)
+
+
 class _Builder:
     """Builds the tree from the events of expat."""
 
@@ -245,11 +272,14 @@ class _Builder:
         self.root: Element | None = None
         self.depth = 0
 
-    def read(self, text: str) -> Element:
+    def read(self, text: str, drop: Callable[[int, str], None] | None) -> Element:
+        """Read a text without comments."""
         try:
-            self.parser.Parse(without_comments(text), True)
+            self.parser.Parse(text, True)
         except expat.ExpatError as error:
-            raise XmlError(self._problem(error)) from None
+            if self.root is None or self.open or drop is None:
+                raise XmlError(self._problem(error)) from None
+            drop(error.lineno, f"not well-formed XML: more stands after the end of the root element <{self.root.tag}>")
         except UnicodeEncodeError as error:
             message = f"the text holds {error.object[error.start]!r}, which XML cannot represent"
             raise XmlError(FileProblem(text.count("\n", 0, error.start) + 1, message)) from None

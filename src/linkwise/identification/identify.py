@@ -21,7 +21,7 @@ from linkwise.model.formatting.table import Table, laid_out
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, numbers_of
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, vectors, whole
 from linkwise.trajectory.trajectory import Trajectory
@@ -418,7 +418,7 @@ def identify(
     >>> [(name, abs(round(float(value), 9))) for name, value in zip(found.names, found.values)][:2]
     [('MX1 + M1 + M2', 1.5), ('MY1', 0.0)]
     """
-    mech.require_numbers("identify")
+    require_numeric_tree(mech, "identify")
     motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
     if mech.springs:
         motion["tau"] = motion["tau"] - spring_efforts(mech, motion["q"], motion["qd"], motion["qdd"])

@@ -27,7 +27,7 @@ from linkwise.identification.fourier import (
     grid,
 )
 from linkwise.identification.parameters import symbol, unknowns
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, flag, generator, whole
 from linkwise.trajectory.motion import State
@@ -174,7 +174,7 @@ def exciting_trajectory(
     >>> exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, qd_max=2.0, qdd_max=6.0, steps=30)
     <Trajectory: 501 instants from 0 to 5 s, 2 joints, condition number ..., at random ...>
     """
-    mech.require_numbers("exciting_trajectory")
+    require_numeric_tree(mech, "exciting_trajectory")
     if not mech.nv:
         raise ArgumentError(f"{mech.name!r} has no joints: there is no motion to optimise")
     choice("criterion", criterion, CRITERIA)

@@ -29,10 +29,10 @@ from linkwise.inverse_kinematics.closed_form.completion import APART
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kernel.backend import backend_of
 from linkwise.kinematics.jacobian import check_frame
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree, require_tree
 from linkwise.solve.by_library import solution_in_graph, solution_rows
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
-from linkwise.solve.constraints.clear import Clear
+from linkwise.solve.constraints.clear import Clear, clear_given
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.joint_limits import JointRanges, beside, shorter_way, start_position
 from linkwise.solve.solution import ROWS, Solution
@@ -272,7 +272,7 @@ def inverse_kinematics(
     >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
     (True, True)
     """
-    mechanism.require_numbers("inverse_kinematics")
+    require_numeric_tree(mechanism, "inverse_kinematics")
     choice("method", method, METHODS)
     if backend is not None:
         backend_of(backend)  # (refuses an unknown one)
@@ -362,7 +362,7 @@ def _clear_of(
     """Solve for a pose and for clearance, from the nearest clear solution of a closed form if there is one."""
     if method in TEXTBOOK_METHODS:
         raise ArgumentError(f"clear goes with method 'auto', 'closed_form' or 'numeric', not {method!r}")
-    constraints = [goal, clear]
+    constraints = [goal, clear_given(clear)]
     form = None if method == "numeric" else form_for(mechanism, goal.link, goal.mask, needed=method == "closed_form")
     if form is not None:
         clear.check(mechanism)
@@ -478,6 +478,7 @@ def numeric_solutions(
     >>> len(numeric_solutions(arm, T)), len(arm.all_inverse_kinematics(T))
     (3, 3)
     """
+    require_tree(mechanism, "numeric_solutions: mechanism")
     if mechanism.loops or mechanism.manifold_joints:
         joint = "" if mechanism.loops else mechanism.manifold_joints[0].joint.kind
         kind = "loops" if mechanism.loops else "a floating base" if mechanism.floating else f"a {joint} joint"
@@ -597,7 +598,7 @@ def all_inverse_kinematics(
     >>> bool(abs(arm.forward_kinematics(solutions) - T).max() < 1e-12)
     True
     """
-    mechanism.require_numbers("all_inverse_kinematics")
+    require_numeric_tree(mechanism, "all_inverse_kinematics")
     choice("method", method, ALL_METHODS)
     _options_agree(method, mask, fixed, redundancy)
     solutions: Solutions
@@ -622,7 +623,7 @@ def all_inverse_kinematics(
             raise ArgumentError("configuration goes with whole poses of a tree on a fixed base; expected it to be left out")
         solutions = solutions.where(labels_of(mechanism, link, held).fits(solutions.q, configuration))
     if clear is not None:
-        clear.check(mechanism)
+        clear_given(clear).check(mechanism)
         solutions = solutions.where(clear.satisfied(mechanism, solutions.q))
     if turns is False or not flag("turns", turns):
         return solutions

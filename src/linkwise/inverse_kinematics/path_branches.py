@@ -20,7 +20,7 @@ from linkwise.inverse_kinematics.by_library import path_by
 from linkwise.inverse_kinematics.closed_form import Solutions
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.pose_error import pose_error
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.joint_limits import JointRanges, shorter_way
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
@@ -304,7 +304,7 @@ def follow_path(
     >>> way.success, way.q.shape, bool(abs(np.diff(way.q, axis=0)).max() < 0.1)
     (True, (21, 6), True)
     """
-    mechanism.require_numbers("follow_path")
+    require_numeric_tree(mechanism, "follow_path")
     margin = numbers("limit_margin", limit_margin, "at least 0, rad or m")
     if margin.shape not in {(), (mechanism.n,)} or (margin < 0.0).any():
         raise ArgumentError(

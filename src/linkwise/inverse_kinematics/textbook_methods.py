@@ -16,7 +16,7 @@ from linkwise.inverse_kinematics.by_library import POSES, solve_by
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
 from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.kinematics.jacobian import check_frame
-from linkwise.model.tree import ManifoldJoint, Tree
+from linkwise.model.tree import ManifoldJoint, Tree, require_tree
 from linkwise.solve.by_library import solution_in_graph, solution_rows
 from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import beside, start_position, turning
@@ -123,6 +123,7 @@ def goal(
     ArgumentError
         Naming the argument, what it is and what was expected.
     """
+    require_tree(mechanism, "mechanism")
     if mechanism.floating:
         raise ArgumentError(f"{mechanism.name!r} has a floating base; a pose is solved for on a fixed one")
     if mechanism.loops:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from linkwise.errors import KernelError, choices
+from linkwise.errors import KernelError, choices, shown
 from linkwise.kernel.gufunc import Entry
 from linkwise.kernel.tape import Tape
 
@@ -43,6 +43,10 @@ class Backend(ABC):
     @abstractmethod
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
         """Build a lazy gufunc of a tape in float64 and float32, with `lanes` rows side by side if possible."""
+
+    def dispatcher(self) -> Any:
+        """The `linkwise.kernel.gufunc.Entry` that finds the kernel of calls with a word as keyword."""
+        return None
 
     @abstractmethod
     def iteration(self, program: Any, lanes: int | None) -> Callable[..., Any]:
@@ -112,8 +116,8 @@ def backend_of(name: str | None) -> Backend:
     KernelError
         For an unknown name; it lists those there are.
     """
-    if name is not None and name not in BACKENDS:
-        raise KernelError(f"backend is {name!r}; expected {choices(sorted(BACKENDS))}")
+    if name is not None and (not isinstance(name, str) or name not in BACKENDS):
+        raise KernelError(f"backend is {shown(name)}; expected {choices(sorted(BACKENDS))}")
     return BACKENDS[name or default_backend()]
 
 

@@ -17,7 +17,7 @@ from linkwise.kernel.tape import Shape, Tape
 #: Attributes of a tape that require tracing.
 _TRACED = ("constants", "code", "results", "origins")
 
-_KEPT = ("name", "inputs", "outputs", "labels", "digest", "length", "operations", "operations_before")
+_KEPT = ("name", "inputs", "outputs", "labels", "digest", "length", "operations", "operations_before", "nonzeros")
 
 
 class DeferredTape(Tape):
@@ -124,6 +124,7 @@ def _known(key: str) -> dict[str, Any] | None:
             "labels": {str(name): tuple(map(str, labels)) for name, labels in head["labels"].items()},
             "digest": str(head["digest"]),
             "length": int(head["length"]),
+            "nonzeros": {str(name): list(map(int, kept)) for name, kept in head["nonzeros"].items()},
             **{name: {str(op): int(n) for op, n in head[name].items()} for name in ("operations", "operations_before")},
         }
     except (ValueError, TypeError, KeyError, AttributeError):

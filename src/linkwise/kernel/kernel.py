@@ -22,6 +22,7 @@ from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callabl
 from linkwise.kernel.interning import interned
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.threads import WORKERS
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.validation import common_batch, is_masked
 
 
@@ -75,7 +76,7 @@ class Kernel:
         self.tape, self.doc, self.lanes, self._motions = tape, doc, lanes, motions or {}
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
-        self._single: Any = None
+        self.single: Any = None
         self.array_functions: dict[Any, Callable[..., Any]] = {}
         self._derivatives: dict[Any, Kernel] = {}
 
@@ -87,11 +88,11 @@ class Kernel:
         ArgumentError
             Where an argument has a wrong shape: which, and what was expected.
         """
-        single = self._single
+        single = self.single
         if single is None:
-            if kwargs or not is_single(args):
+            if kwargs or not is_single(args, [len(shape) for shape in self.tape.inputs.values()]):
                 return self._general(*args, **kwargs)
-            single = self._single = self.entry(self._general) or self._general
+            single = self.single = self.entry(self._general) or self._general
         return single(*args, **kwargs)
 
     def _general(self, *args: Any, **kwargs: Any) -> Any:
@@ -221,6 +222,45 @@ class Kernel:
             derivative = Kernel(full_derivative(self.tape, by), self.backend, doc, self.lanes, self._motions)
             self._derivatives.setdefault(by, derivative)
         return self._derivatives[by]
+
+    @cached_property
+    def sparsity(self) -> dict[str, tuple[Array, ...]]:
+        """Indices of the elements of each output that are not zero whatever the inputs, as `numpy.nonzero` returns them.
+
+        Elements that depend on the inputs, and other constants, are among them. An output that is a number has none.
+        """
+        positions = {name: np.array(kept, dtype=np.intp) for name, kept in self.tape.nonzeros.items()}
+        outputs = self.tape.outputs.items()
+        return {name: np.unravel_index(positions[name], shape) if shape else () for name, shape in outputs}
+
+    @property
+    def nonzeros(self) -> Kernel:
+        """The kernel whose outputs are the vectors of those elements that are not zero whatever the inputs.
+
+        Their indices are `sparsity`. No zeros are written, which is most of the time that regressors, Hessians and
+        derivatives of large trees take. An output that is zero throughout is left out, a number stays a number.
+
+        Raises
+        ------
+        KernelError
+            Where all outputs are zero.
+
+        Examples
+        --------
+        >>> from linkwise.kernel.tape import trace
+        >>> square = Kernel(trace(lambda x: x * x, "square", {"x": (2,)}, {"y": (2,)})).derivative("x")
+        >>> square.nonzeros([3.0, 4.0])
+        array([6., 8.])
+        >>> dense = np.zeros((2, 2))
+        >>> dense[square.sparsity["dy_dx"]] = square.nonzeros([3.0, 4.0])
+        >>> dense.tolist()
+        [[6.0, 0.0], [0.0, 8.0]]
+        """
+        if "nonzeros" not in self._derivatives:
+            tape = derived_tape(self.tape, "nonzeros", self.tape.without_zeros)
+            doc = f"The elements of {self.name} that are not zero whatever the inputs."
+            self._derivatives.setdefault("nonzeros", Kernel(tape, self.backend, doc, self.lanes, self._motions))
+        return self._derivatives["nonzeros"]
 
     @property
     def motions(self) -> Mapping[str, Tape]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -96,6 +97,40 @@ class Tape:
     def operations(self) -> dict[str, int]:
         """Number of operations of one evaluation, by kind; subtractions count as ``add``."""
         return counted(instruction.op for instruction in self.code)
+
+    @cached_property
+    def nonzeros(self) -> dict[str, list[int]]:
+        """Positions (C order) of the elements of each output that are not zero whatever the inputs."""
+        sparsity, results = {}, iter(self.results)
+        for name, shape in self.outputs.items():
+            slots = enumerate(islice(results, prod(shape)))
+            sparsity[name] = [k for k, slot in slots if self.constant(slot) != 0.0]
+        return sparsity
+
+    def without_zeros(self) -> Tape:
+        """The same function; an array is the vector of its `nonzeros`, and one that is zero throughout is no output.
+
+        Raises
+        ------
+        KernelError
+            Where all outputs are zero.
+        """
+        shapes: dict[str, Shape] = {}
+        results: list[int] = []
+        labels = {name: self.labels[name] for name in self.inputs if name in self.labels}
+        start = 0
+        for name, shape in self.outputs.items():
+            kept = self.nonzeros[name]
+            if kept:
+                shapes[name] = (len(kept),) if shape else ()
+                results += [self.results[start + k] for k in kept]
+                if name in self.labels:
+                    labels[name] = tuple(self.labels[name][k] for k in kept)
+            start += prod(shape)
+        if not results:
+            raise KernelError(f"{self.name} is zero whatever its inputs")
+        name = f"{self.name}_nonzeros"
+        return replace(self, name=name, outputs=shapes, results=tuple(results), labels=labels, operations_before={})
 
     @cached_property
     def digest(self) -> str:

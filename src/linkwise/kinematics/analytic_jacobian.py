@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from linkwise.kinematics.configuration import time_derivative
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, is_zero, root, select
+from linkwise.spatial.scalar import Array, is_number, is_zero, root, select
 from linkwise.spatial.validation import choice
+
+#: A sine below half of its unit in the last place, 1e-13 or 6e-5 in single precision, is no more than rounding errors.
+COARSE = 1024.0
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "O nv"})
@@ -22,9 +25,9 @@ def analytic_jacobian(tree: Tree, q: Array, *, link: int | str = "tool", orienta
 
     ``"rpy"``: roll, pitch, yaw, R = Rz(yaw) Ry(pitch) Rx(roll), undefined at a pitch of 90 degrees; ``"zyz"``: Euler angles,
     R = Rz(a) Ry(b) Rz(c) with b from 0 to pi, undefined at both; ``"quaternion"``: qw, qx, qy, qz, the one with the greatest
-    component positive, defined everywhere. Where they are undefined, elements are infinite or NaN, and an `ArgumentError` is
-    raised for a frame that is never anywhere else. B. Siciliano, L. Sciavicco, L. Villani, G. Oriolo, *Robotics* (2009),
-    section 3.6.
+    component positive, defined everywhere. Where they are undefined, within 1e-13 (in float32 6e-5) of it, what depends on
+    the angles is infinite or NaN, and an `ArgumentError` is raised for a frame that is never anywhere else. B. Siciliano, L.
+    Sciavicco, L. Villani, G. Oriolo, *Robotics* (2009), section 3.6.
 
     Examples
     --------
@@ -42,7 +45,8 @@ def analytic_jacobian(tree: Tree, q: Array, *, link: int | str = "tool", orienta
     """
     rates = RATES[choice("orientation", orientation, RATES)]
     jac = jacobian(tree, q, link=link)
-    turning = rates(forward_kinematics(tree, q, link=link)[:3, :3])
+    pose = forward_kinematics(tree, q, link=link)
+    turning = rates(np.asarray(pose[:3, :3], dtype=object if np.asarray(q).dtype == object else float))
     return np.concatenate([jac[:3], turning @ jac[3:]])
 
 
@@ -61,26 +65,36 @@ def analytic_jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = 
     return time_derivative(tree, lambda x: analytic_jacobian(tree, x, link=link, orientation=orientation), q, qd)
 
 
-def defined(orientation: str, sine: Any) -> Any:
-    """The sine that rates are divided by; raises `ArgumentError` where it is known to be zero."""
-    if is_zero(sine):
-        message = f"orientation is {orientation!r}, which this frame has in no configuration; expected another of"
-        raise ArgumentError(f"{message} {choices(RATES)}")
-    return sine
+def refuse_orientation(orientation: str) -> NoReturn:
+    """Raise `ArgumentError`: the coordinates are undefined in all configurations of the frame."""
+    message = f"orientation is {orientation!r}, which this frame has in no configuration; expected another of"
+    raise ArgumentError(f"{message} {choices(RATES)}")
+
+
+def _reciprocal(orientation: str, R: Array, first: Any, second: Any) -> Any:
+    """1 / sine of two elements of a rotation, infinite where the sine is lost in the rounding errors of these.
+
+    A sum with `COARSE` rounds such a sine away, whatever the precision; the selection keeps it from being simplified. Raises
+    `ArgumentError` for a sine that the expressions show to be zero.
+    """
+    sine = root(first * first + second * second)
+    if R.dtype == object and is_zero(sine):
+        refuse_orientation(orientation)
+    known = select(select(sine, COARSE + sine, COARSE) - COARSE, sine, 0.0)
+    return np.inf if is_number(known) and known == 0.0 else 1.0 / known
 
 
 def _rpy_rates(R: Array) -> Array:
     """Rates of roll, pitch and yaw (3, 3) per angular velocity, world axes."""
-    across = defined("rpy", root(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0]))
-    c, s, inverse = R[0, 0] * (1.0 / across), R[1, 0] * (1.0 / across), 1.0 / across
+    inverse = _reciprocal("rpy", R, R[0, 0], R[1, 0])
+    c, s = R[0, 0] * inverse, R[1, 0] * inverse
     tangent = -R[2, 0] * inverse
     return np.array([[c * inverse, s * inverse, 0.0], [-s, c, 0.0], [c * tangent, s * tangent, 1.0]], dtype=object)
 
 
 def _zyz_rates(R: Array) -> Array:
     """Rates of the angles about z, y and z (3, 3) per angular velocity, world axes."""
-    across = defined("zyz", root(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2]))
-    inverse = 1.0 / across
+    inverse = _reciprocal("zyz", R, R[0, 2], R[1, 2])
     c, s, cotangent = R[0, 2] * inverse, R[1, 2] * inverse, R[2, 2] * inverse
     return np.array([[-c * cotangent, -s * cotangent, 1.0], [-s, c, 0.0], [c * inverse, s * inverse, 0.0]], dtype=object)
 

@@ -54,9 +54,10 @@ def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all", measure
     1.0
     """
     function, chosen = MEASURES[choice("measure", measure, MEASURES)], list(rows_of(mask))
-    shape = np.shape(jacobian)
+    matrices = arrays.numbers("manipulability: jacobian", jacobian)
+    shape = tuple(matrices.shape)
     if len(shape) < 2 or shape[-2] != 6:
-        raise ArgumentError(f"jacobian has the shape {tuple(shape)}; expected (..., 6, n)")
+        raise ArgumentError(f"jacobian has the shape {shape}; expected (..., 6, n)")
 
     def compute(numpy: Any, matrix: Any) -> tuple[Any, ...]:
         rows = matrix[..., chosen, :]
@@ -65,7 +66,7 @@ def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all", measure
         return (numpy.where(known, function(numpy, values), numpy.nan),)
 
     signature = Signature((shape[-2:],), ((),), ("float64",))
-    (result,) = arrays.apply("manipulability", compute, signature, [arrays.numbers("manipulability", jacobian)])
+    (result,) = arrays.apply("manipulability", compute, signature, [matrices])
     return result  # type: ignore[no-any-return]
 
 

@@ -17,9 +17,9 @@ from linkwise.expr.derivative import rates
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.numpy import python_gufunc
-from linkwise.kinematics.analytic_jacobian import RATES, defined
+from linkwise.kinematics.analytic_jacobian import RATES, refuse_orientation
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.looped.kernel import LoopedKernel, looped_kernel, solved
+from linkwise.looped.kernel import LoopedKernel, is_large, looped_kernel, solved
 from linkwise.model.potential import ConstantForce
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import product
@@ -56,8 +56,8 @@ class Composition:
     fixed: Mapping[str, Any]
 
 
-#: Configurations at which a frame's orientation is tested, and the finite substitute for an infinite rate of a coordinate.
-SAMPLES, ENDLESS = 3, 1e12
+#: Configurations at which a frame's orientation is tested.
+SAMPLES = 3
 
 #: By the names of the algorithms.
 COMPOSITIONS: dict[str, Composition] = {}
@@ -217,8 +217,10 @@ def _check_orientation(tree: Tree, orientation: str, poses: Kernel) -> None:
     """Raise `ArgumentError` where there are no such coordinates, or a frame has them in no configuration."""
     turning = RATES[choice("orientation", orientation, RATES)]
     samples = poses(random_configuration(tree, count=SAMPLES))[..., :3, :3]
-    if not any(np.abs(np.asarray(turning(rotation), dtype=float)).max() < ENDLESS for rotation in samples):
-        defined(orientation, 0.0)
+    with np.errstate(invalid="ignore"):
+        known = any(np.isfinite(np.asarray(turning(rotation), dtype=float)).all() for rotation in samples)
+    if not known:
+        refuse_orientation(orientation)
 
 
 class ComposedKernel(LoopedKernel):
@@ -253,13 +255,15 @@ class ComposedKernel(LoopedKernel):
 
 
 def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
-    """Kernel of a composed algorithm; None if one of its parts is straight-line code.
+    """Kernel of a composed algorithm; None for few bodies, and if one of its parts is straight-line code.
 
     Raises
     ------
     ArgumentError
         Where a loop is asked for that there cannot be: why.
     """
+    if tier != "looped" and not is_large(tree, declared.name):
+        return None
     parts, composition = {}, COMPOSITIONS[declared.name]
     for name in composition.parts:
         part = algorithm.find(name)

@@ -12,13 +12,14 @@ from linkwise import arrays
 from linkwise.algorithm import algorithm_options, find
 from linkwise.arrays import DifferentiableFramework, Framework, Signature
 from linkwise.dynamics.external import wrench_arguments
-from linkwise.errors import ArgumentError, choices, members
+from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel.backend import Lazy
 from linkwise.kernel.backends.llvm.looped_loading import gufunc
 from linkwise.kernel.kernel import check_arguments, check_count
 from linkwise.kernel.looped import LoopedData
 from linkwise.looped.kernel import LoopedKernel, code_for, data_of, refused
 from linkwise.model.tree import Tree
+from linkwise.model.validation import items
 from linkwise.spatial.scalar import FloatArray
 from linkwise.sweeps.drivers import LOOPED
 
@@ -208,10 +209,10 @@ def stack(mechanisms: Any) -> Stack:
     shape: list[int] = []
     level: list[Any] = [mechanisms]
     while level and not any(isinstance(item, Tree) for item in level):
-        other = next((item for item in level if isinstance(item, str) or not isinstance(item, Iterable)), None)
-        if other is not None:
-            raise ArgumentError(f"stack: {other!r} is not a mechanism; expected one or more, or sequences of them")
-        rows = [list(item) for item in level]
+        rows = [list(items(item)) for item in level]
+        others = [item for item, row in zip(level, rows, strict=True) if row and row[0] is item]
+        if others:
+            raise ArgumentError(f"stack: {shown(others[0])} is not a mechanism; expected one or more, or sequences of them")
         if len({len(row) for row in rows}) != 1:
             raise ArgumentError(f"stack: rows of {members(str(len(row)) for row in rows)}; expected rows of one length")
         shape.append(len(rows[0]))

@@ -12,6 +12,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import joint_index
 from linkwise.spatial.linear import independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import listed
 
 #: Preference of a joint as a passive one, relative to 1: with a motor or an effort limit; with limits; without mass on it.
 _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
@@ -43,9 +44,10 @@ def driven_coordinates(
     rank = rank_of(np.linalg.svd(jacobians[0], compute_uv=False))
     if driven_joints is None:
         return automatic(task, jacobians, rank)
-    chosen = tuple(task.first + joint_index(tree, "driven", item) for item in driven_joints)
+    expected = f"different coordinates of {tree.name!r}, by name or index"
+    chosen = tuple(task.first + joint_index(tree, "driven", item) for item in listed("driven", driven_joints, expected))
     if len(set(chosen)) < len(chosen):
-        raise ArgumentError(f"driven is {shown(driven_joints)}; expected different coordinates of {tree.name!r}")
+        raise ArgumentError(f"driven is {shown(driven_joints)}; expected {expected}")
     freedoms = driven_count(task, jacobians[0], rank)
     names = [task.names[k] for k in chosen]
     if len(chosen) != freedoms:

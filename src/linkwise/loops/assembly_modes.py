@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError, members
 from linkwise.kernel import Kernel, trace
 from linkwise.loops.loop_solver import CLOSED, closed_near, closing, random_starts
 from linkwise.loops.planar_loop_geometry import Ring, arranged, close, dyads_of, pinned, planar_rings
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.spatial.scalar import Array, FloatArray
@@ -394,7 +394,7 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
     >>> assemble(robots.four_bar(), [1.0, 0.0, 0.0]).closure_error < 1e-12
     True
     """
-    mechanism.require_numbers("assemble")
+    require_numeric_tree(mechanism, "assemble")
     if not mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has no loops; every position of it is closed")
     seed = whole("seed", seed, 0)

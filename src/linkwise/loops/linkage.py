@@ -18,7 +18,7 @@ from linkwise.loops.loop_solver import CLOSED, NEARLY, closed_samples, closing, 
 from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.loops.singularities import Singularities, singularities_at
 from linkwise.loops.step_kernels import DONE, STEPS, LinkageEquations
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, first_place, numbers, vectors
@@ -147,7 +147,7 @@ class Linkage:
         q0: npt.ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
-        mechanism.require_numbers("Linkage")
+        require_numeric_tree(mechanism, "Linkage")
         if not mechanism.loops:
             raise ArgumentError(f"{mechanism.name!r} has no loops; every coordinate of it is driven")
         if isinstance(driven, (str, int, np.integer)):
@@ -213,7 +213,7 @@ class Linkage:
 
     def driven_part(self, q: npt.ArrayLike) -> FloatArray:
         """The driven coordinates (..., m) of positions (..., nq)."""
-        coordinates = numbers("q", q, f"real numbers (..., {self.mechanism.nq})")
+        coordinates = vectors("q", q, self.mechanism.nq)
         return np.asarray(coordinates[..., [self._task.shift + k for k in self._system.driven]])
 
     # ── positions ─────────────────────────────────────────────────────────────────────────────────

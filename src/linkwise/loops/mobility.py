@@ -12,7 +12,7 @@ from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.loop_constraints import loop_frames, own_bodies
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closed_samples, closing
 from linkwise.model.coupling import coupling
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.spatial.linear import rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import shaped
@@ -173,7 +173,7 @@ def mobility(mechanism: Tree, q: npt.ArrayLike | None = None) -> Mobility:
     >>> int(mobility(robots.stewart()))
     6
     """
-    mechanism.require_numbers("mobility")
+    require_numeric_tree(mechanism, "mobility")
     if not mechanism.loops:
         _ = q is None or shaped("q", q, mechanism.nq)
         only = "without loops every speed is free"

@@ -205,8 +205,9 @@ def _checked(
     check: Checker, mass: Any, com: Any, inertia: Any, physical: bool, field: str = "inertia"
 ) -> tuple[float, FloatArray, FloatArray, bool]:
     tensor = tensor_from(check, inertia, field)
-    results = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
-    if physical and tensor is not NO_TENSOR and not has_symbols(tensor):
+    checked = check.flag("physical", physical)
+    results = check.number("mass", mass, least=0.0 if checked else None), check.vector("com", com), tensor, checked
+    if checked and tensor is not NO_TENSOR and not has_symbols(tensor):
         _check_physical(check, tensor, field)
     return results
 

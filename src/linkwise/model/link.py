@@ -18,11 +18,11 @@ from linkwise.model.joints import DEFAULT, JOINTS, RIGID, Joint, make_joint
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero, parameters_in, same, substituted
-from linkwise.model.validation import Checker, Record, frozen
+from linkwise.model.validation import Checker, Record, frozen, items
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.transform import transform, translation
-from linkwise.spatial.validation import readable
+from linkwise.spatial.validation import listed, readable
 
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
 
@@ -532,11 +532,8 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
                 advice = f"{why}; a motor of one of them goes into Mechanism(motors=...)" if field == "motor" else why
                 check.report(field, values[field], f"{blank} ({advice})")
     row = values["dh_row"]
-    if row is not None:
-        parts = (*_dh_parts(row, model.nq > 0), np.array([0.0, 0.0, 1.0]))
-        fields = (values["before"], values["after"], values["axis"])
-        if model.dh_parameter is None or not all(map(same, parts, fields)):
-            check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
+    if row is not None and not _is_row_of(row, model, values):
+        check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
     mimic, motor = values["mimic"], values["motor"]
     if mimic is not None and not isinstance(mimic, Mimic):
         check.report("mimic", mimic, "a Mimic or None")
@@ -546,6 +543,14 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         called = values["joint_name"] or values["name"]
         expected = f"{called!r} or nothing" if called else "nothing"
         check.report("motor.joint", motor.joint, f"{expected} (a motor of another joint goes into Mechanism(motors=...))")
+
+
+def _is_row_of(row: Any, model: Joint, values: dict[str, Any]) -> bool:
+    """True if a value is the DH row that `before`, `after` and the axis were made from."""
+    if not isinstance(row, DHRow) or model.dh_parameter is None:
+        return False
+    parts = (*_dh_parts(row, model.nq > 0), np.array([0.0, 0.0, 1.0]))
+    return all(map(same, parts, (values["before"], values["after"], values["axis"])))
 
 
 #: Fields that may change without the joint and its placement, with their validation.
@@ -578,16 +583,18 @@ def links_from_dh(
         table = [tuple(row) for row in rows]
     except TypeError as error:
         raise ArgumentError(f"rows is {shown(rows)}; expected rows of numbers, one for each link") from error
-    letters = "R" * len(table) if joints is None else joints
-    if sorted(set(order) - {"b"}) != sorted(DH_COLUMNS[:4]) or len(set(order)) != len(order):
-        raise ArgumentError(f"order is {tuple(order)!r}; expected each of {choices(DH_COLUMNS[:4])} once, and 'b' if needed")
-    if len(letters) != len(table) or not set(letters) <= DH_LETTERS.keys():
-        raise ArgumentError(f"joints is {joints!r}; expected {len(table)} of the letters {choices(DH_LETTERS)}")
+    expected = f"each of {choices(DH_COLUMNS[:4])} once, and 'b' if needed"
+    columns = listed("order", order, expected)
+    if sorted(map(str, columns)) not in (sorted(DH_COLUMNS[:4]), sorted(DH_COLUMNS)):
+        raise ArgumentError(f"order is {shown(order)}; expected {expected}")
+    letters = ["R"] * len(table) if joints is None else list(joints if isinstance(joints, str) else items(joints))
+    if len(letters) != len(table) or not all(isinstance(letter, str) and letter in DH_LETTERS for letter in letters):
+        raise ArgumentError(f"joints is {shown(joints)}; expected {len(table)} of the letters {choices(DH_LETTERS)}")
     for k, row in enumerate(table):
-        if len(row) != len(order):
-            raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")
+        if len(row) != len(columns):
+            raise ArgumentError(f"row {k} is {shown(row)}; expected {len(columns)} numbers: {', '.join(columns)}")
     links = []
     for k, (row, letter) in enumerate(zip(table, letters, strict=True)):
-        numbers: dict[str, Any] = dict(zip(order, row, strict=True))
+        numbers: dict[str, Any] = dict(zip(columns, row, strict=True))
         links.append(Link.dh(**numbers, convention=convention, joint=DH_LETTERS[letter], name=f"link{k + 1}"))
     return links

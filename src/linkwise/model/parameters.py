@@ -20,9 +20,10 @@ from linkwise.model.link import Link
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.transmission import Drive
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
+from linkwise.spatial.validation import flag
 
 #: Parameters of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
 #: Identification and Control of Robots*, 2002, chapter 9).
@@ -47,6 +48,7 @@ def parameter_names(tree: Tree) -> tuple[str, ...]:
     >>> parameter_names(arm)[:5]
     ('M1', 'MX1', 'MY1', 'MZ1', 'XX1')
     """
+    require_tree(tree, "parameter_names: mechanism")
     names = [f"{symbol}{k + 1}" for k in range(len(tree.links)) for symbol in LINK]
     driven = {name: k for k, link in enumerate(tree.links) for name in link.coordinate_names}
     driven |= {name: at.link for at in tree.manifold_joints for name in tree.velocity_names[at.v]}
@@ -75,6 +77,7 @@ def parameter_values(tree: Tree) -> FloatArray:
     >>> dict(zip(parameter_names(arm), parameter_values(arm).round(3).tolist()))["M2"]
     1.0
     """
+    require_tree(tree, "parameter_values: mechanism")
     carried = [_pseudo(link.body) for link in tree.links]
     held = tree.tool_index
     carried[held] = carried[held] + tree.tool @ _pseudo(tree.payload) @ tree.tool.T
@@ -145,11 +148,11 @@ class Symbolizer:
     """
 
     def __init__(self, groups: Sequence[str], zeros: bool) -> None:
-        unknown = [group for group in groups if group not in GROUPS]
+        unknown = [group for group in groups if not isinstance(group, str) or group not in GROUPS]
         if unknown:
             raise ArgumentError(f"there is no group {choices(unknown)} of numbers; there is {members(GROUPS)}")
         self.groups = set(groups or GROUPS)
-        self.zeros = zeros
+        self.zeros = flag("zeros", zeros)
         self.values: dict[str, float] = {}
         self.taken: set[str] = set()
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import numpy as np
 
 from linkwise.errors import choices
-from linkwise.model.validation import CheckedRecord, Checker, unset_or
+from linkwise.model.validation import CheckedRecord, Checker, items, unset_or
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
-from linkwise.spatial.validation import readable
+from linkwise.spatial.validation import readable, shape_of
 
 ROLES: tuple[str, ...] = ("visual", "collision")
 
@@ -30,7 +30,7 @@ SIZES: dict[str, tuple[str, ...]] = {
 
 
 def _origin(check: Checker, field: str, origin: Any) -> FloatArray:
-    return check.rigid(field, transform(None, origin) if np.shape(origin) == (3,) else origin)
+    return check.rigid(field, transform(None, origin) if shape_of(origin) == (3,) else origin)
 
 
 def _colour(check: Checker, field: str, colour: Any) -> tuple[float, ...]:
@@ -40,7 +40,7 @@ def _colour(check: Checker, field: str, colour: Any) -> tuple[float, ...]:
 def _vertices(check: Checker, field: str, vertices: Any) -> Any:
     if callable(vertices):
         return vertices
-    count = len(vertices) if isinstance(vertices, Sequence | np.ndarray) else 0
+    count = len(items(vertices)) if isinstance(vertices, Sequence | np.ndarray) else 0
     if not count:
         check.report(field, vertices, "points (N, 3)")
         return np.zeros((1, 3))
@@ -54,7 +54,8 @@ class Shape(CheckedRecord):
     Parameters
     ----------
     link : str
-        The link that carries it, or ``"base"``; of an obstacle ``"world"``, or any word.
+        The link that carries it, or ``"base"``; of an obstacle ``"world"``, or any word that is
+        not the name of a link (of a link whose frame is the world's it may be).
     kind : {"box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"}
         Its geometry.
     size : float or sequence of float
@@ -103,7 +104,7 @@ class Shape(CheckedRecord):
     def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
         if (self.kind == "mesh") != (self.filename is not None):
             check.report("filename", self.filename, "a file for a mesh, and None for all else")
-        size = [self.size] if np.ndim(readable("size", self.size)) == 0 else self.size
+        size = [self.size] if shape_of(readable("size", self.size)) == () else self.size
         self._assign({"size": tuple(check.vector("size", size, len(SIZES[self.kind])).tolist())})
         if self.kind != "mesh" and min(self.size) < 0.0:
             check.report("size", self.size, "lengths of 0 or more")
@@ -148,7 +149,7 @@ class Shape(CheckedRecord):
 
 def given_shapes(check: Checker, shapes: Iterable[Any], links: Sequence[str]) -> tuple[Shape, ...]:
     """Validate the shapes of a mechanism; report invalid ones and unknown links."""
-    result = tuple(shapes) if isinstance(shapes, Iterable) else (shapes,)
+    result = items(shapes)
     for shape in result:
         if not isinstance(shape, Shape):
             check.report("shapes", shape, "Shapes")

@@ -7,9 +7,8 @@ runs over several joints), or that of a line between points of links. A tension 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Self
@@ -19,11 +18,11 @@ import numpy as np
 from linkwise.errors import Problem
 from linkwise.expr.node import Expr
 from linkwise.model.link import Link
-from linkwise.model.loop import BASE, Loop
+from linkwise.model.loop import BASE
 from linkwise.model.symbolic import any_nonzero, substituted
+from linkwise.model.tendon_path import PathPiece, links_of, moved_path, path_elements, path_pieces, renamed_path
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import greatest
-from linkwise.spatial.transform import translation
 from linkwise.spatial.validation import readable
 
 
@@ -41,22 +40,6 @@ def _joints(check: Checker, field: str, joints: Any) -> tuple[tuple[str, float],
     return tuple((name, check.number(field, ratio, known=True)) for name, ratio in listed)
 
 
-def _points(check: Checker, field: str, points: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    """The names of links, each with a position."""
-    try:
-        pairs = [(link, point) for link, point in points]
-    except (TypeError, ValueError):
-        pairs = []
-    if not all(isinstance(link, str) and link.strip() for link, _ in pairs) or len({link for link, _ in pairs}) < 2:
-        check.report(field, points, "pairs of the name of a link, or 'base', and a position (3,), on two links at least")
-        return ()
-    places = [(link, check.vector(field, point)) for link, point in pairs]
-    if any(place.dtype == object for _, place in places):
-        check.report(field, points, "numbers: symbols are for stiffness, rest, damping and force")
-        return ()
-    return tuple((link, tuple(place.tolist())) for link, place in places)
-
-
 def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, float] | None:
     try:
         low, high = (float(value) for value in readable(field, limits))
@@ -66,6 +49,15 @@ def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, f
         check.report(field, limits, "two numbers, the least first, then the greatest, of which one may be infinite")
         return None
     return low, high
+
+
+def _two_numbers(check: Checker, field: str, value: Any) -> tuple[float, float]:
+    """Two numbers, no symbols."""
+    values = check.vector(field, value, 2)
+    if values.dtype == object:
+        check.report(field, value, "numbers: symbols are for stiffness, rest, damping and force")
+        return 0.0, 0.0
+    return float(values[0]), float(values[1])
 
 
 _not_negative = partial(Checker.number, least=0.0)
@@ -81,19 +73,14 @@ class ForceElement(CheckedRecord, ABC):
         """The names of the coordinates that make the length, each with its constant; none of a line between points."""
 
     @property
-    def segments(self) -> tuple[Loop, ...]:
-        """The lines between points of different links that make the length, from the origin of one frame to another's."""
+    def pieces(self) -> tuple[PathPiece, ...]:
+        """The parts of the path between points of links that makes the length."""
         return ()
-
-    @property
-    def fixed_length(self) -> float:
-        """The length of lines between points of the same link."""
-        return 0.0
 
     @property
     def links(self) -> tuple[str, ...]:
         """The links that it pulls at, and ``"base"``, where it does not act on joints."""
-        return tuple(dict.fromkeys(name for line in self.segments for name in (line.first, line.second)))
+        return ()
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
@@ -153,6 +140,7 @@ class _SpringDamper(ForceElement, ABC):
     force: Any
     inertia: Any
     slack: Any
+    nonlinear_stiffness: tuple[float, float]
 
     def _stretch(self, length: Any) -> Any:
         """Deviation of the length from the rest length."""
@@ -163,7 +151,12 @@ class _SpringDamper(ForceElement, ABC):
 
     def tension(self, length: Any, rate: Any) -> Any:
         """Tension that shortens the length, N or N m."""
-        return self.stiffness * self._stretch(length) + self.damping * rate + self.force
+        stretch = self._stretch(length)
+        elastic = self.stiffness * stretch
+        if any(self.nonlinear_stiffness):
+            square, cube = self.nonlinear_stiffness
+            elastic = elastic + (square + cube * stretch) * (stretch * stretch)
+        return elastic + self.damping * rate + self.force
 
     @property
     def length_inertia(self) -> Any:
@@ -173,7 +166,11 @@ class _SpringDamper(ForceElement, ABC):
     def energy(self, length: Any) -> Any:
         """Stored energy, J."""
         stretch = self._stretch(length)
-        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
+        elastic = 0.5 * self.stiffness * (stretch * stretch)
+        if any(self.nonlinear_stiffness):
+            square, cube = self.nonlinear_stiffness
+            elastic = elastic + (square / 3.0 + 0.25 * cube * stretch) * (stretch * stretch * stretch)
+        return elastic + self.force * length
 
     @property
     def dissipates(self) -> bool:
@@ -205,6 +202,8 @@ class Spring(_SpringDamper):
         Inertia of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
     slack : float
         How far beyond the rest the stiffness takes nothing, rad or m: a rope with rest 0 pulls from this length on.
+    nonlinear_stiffness : (2,) array_like
+        b (N m/rad2 or N/m2) and c (N m/rad3 or N/m3): the stiffness pulls with k x + b x^2 + c x^3, x beyond the rest.
 
     Raises
     ------
@@ -227,6 +226,7 @@ class Spring(_SpringDamper):
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
     slack: Annotated[Any, _not_negative] = 0.0
+    nonlinear_stiffness: Annotated[Any, _two_numbers] = (0.0, 0.0)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -250,15 +250,19 @@ class LinearSpringDamper(_SpringDamper):
     """A spring and damper on the line between points of links, of the length s: tension f = k (s - rest) + d ds/dt + force.
 
     The translational spring-damper-actuator of E. J. Haug, *Computer Aided Kinematics and Dynamics of Mechanical Systems*
-    (1989), section 6.2. Through more than two points it is a path whose length is that of all its parts (a spatial tendon).
+    (1989), section 6.2. Through more than two points it is a path whose length is that of all its parts (a spatial tendon);
+    a `WrapSphere` or `WrapCylinder` between two points is wrapped where the line would pass through it, and a `Pulley`
+    begins a branch whose length is divided. A path without friction: its tension is the same everywhere, in a branch
+    divided as its length is.
     Where two neighbouring points coincide the line has no direction, and this part of it pulls nowhere. Stiffness with rest
     0 pulls with k times the vector from one point to the other, so its slope is right there too; of what jumps there (a
     rest, a force) the slope is of the order of the force / 1e-18 m, and dampers have none.
 
     Parameters
     ----------
-    points : sequence of (str, (3,) array_like)
-        The name of a link, or ``"base"``, and a position in its frame, m; two or more, on two links at least.
+    points : sequence of (str, (3,) array_like), WrapSphere, WrapCylinder and Pulley
+        The name of a link, or ``"base"``, and a position in its frame, m; two or more. What they wrap stands between two of
+        them, a pulley before two or more. All are on two links at least.
     stiffness : float
         k, N/m.
     rest : float
@@ -273,6 +277,8 @@ class LinearSpringDamper(_SpringDamper):
         Inertia of what moves along the length, kg: it takes inertia d2s/dt2 more.
     slack : float
         How far beyond the rest the stiffness takes nothing, m: a rope with rest 0 pulls from this length on.
+    nonlinear_stiffness : (2,) array_like
+        b (N/m2) and c (N/m3): the stiffness pulls with k x + b x^2 + c x^3, x beyond the rest.
 
     Raises
     ------
@@ -288,7 +294,7 @@ class LinearSpringDamper(_SpringDamper):
     array([0., 0.])
     """
 
-    points: Annotated[Any, _points]
+    points: Annotated[Any, path_elements]
     stiffness: Annotated[Any, _not_negative] = 0.0
     rest: Annotated[Any, _not_negative] = 0.0
     damping: Annotated[Any, _not_negative] = 0.0
@@ -296,6 +302,7 @@ class LinearSpringDamper(_SpringDamper):
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
     slack: Annotated[Any, _not_negative] = 0.0
+    nonlinear_stiffness: Annotated[Any, _two_numbers] = (0.0, 0.0)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -303,24 +310,20 @@ class LinearSpringDamper(_SpringDamper):
         return ()
 
     @property
-    def segments(self) -> tuple[Loop, ...]:
-        """The lines between neighbouring points of different links."""
-        return tuple(Loop("point", a, b, translation(*x), translation(*y)) for (a, x), (b, y) in self._pairs if a != b)
+    def pieces(self) -> tuple[PathPiece, ...]:
+        """The parts of the path from point to point."""
+        return tuple(path_pieces(self.points))
 
     @property
-    def fixed_length(self) -> float:
-        """The length of lines between points of the same link."""
-        return sum(math.dist(x, y) for (a, x), (b, y) in self._pairs if a == b)
-
-    @property
-    def _pairs(self) -> Iterable[tuple[tuple[str, Any], tuple[str, Any]]]:
-        return zip(self.points, self.points[1:], strict=False)
+    def links(self) -> tuple[str, ...]:
+        """The links that it pulls at, and ``"base"``."""
+        return links_of(self.points)
 
     @property
     def is_linear(self) -> bool:
         """True if the force is k times the vector between two points, also where these coincide."""
-        others = (self.rest, self.damping, self.force, self.slack)
-        return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
+        others = (self.rest, self.damping, self.force, self.slack, *self.nonlinear_stiffness)
+        return len(self.points) == 2 and not any_nonzero(np.array(others, dtype=object))
 
     def locked(self, values: Mapping[str, float]) -> LinearSpringDamper:
         """Unchanged: links keep their names when joints are fixed."""
@@ -328,15 +331,12 @@ class LinearSpringDamper(_SpringDamper):
 
     def renamed(self, prefix: str) -> LinearSpringDamper:
         """The same on links with a prefix, but for those on the base."""
-        points = [(link if link == BASE else prefix + link, point) for link, point in self.points]
+        points = renamed_path(self.points, prefix)
         return LinearSpringDamper(**{**self._values(), "points": points, "name": self.name and prefix + self.name})
 
     def moved(self, places: Mapping[str, tuple[str, Any]], prefix: str = "") -> LinearSpringDamper:
         """The same with its points on other links."""
-        points = []
-        for link, point in self.points:
-            new, pose = places.get(link, (link, np.eye(4)))
-            points.append((new, (pose @ [*point, 1.0])[:3]))
+        points = moved_path(self.points, places)
         return LinearSpringDamper(**{**self._values(), "points": points, "name": self.name and prefix + self.name})
 
 
@@ -475,7 +475,7 @@ def given_springs(
             stops = isinstance(element, EndStop)
             check.known(item, "joint" if stops else "joints", name, [*places, *balls] if stops else places)
         for name in element.links:
-            check.known(item, *("points", name, [BASE, *names]) if element.segments else ("link", name, names))
+            check.known(item, *("points", name, [BASE, *names]) if element.pieces else ("link", name, names))
         if not element.terms and not element.links:
             check.known(item, "joint", getattr(element, "joint", None), balls)
         if isinstance(element, EndStop) and element.joint in balls and element.impulsive:

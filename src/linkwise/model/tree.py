@@ -23,9 +23,9 @@ from linkwise.model.shape import Shape, given_shapes
 from linkwise.model.spring import EndStop, ForceElement, ForceTerm, cones_of, given_springs
 from linkwise.model.symbolic import any_nonzero, parameters_in, substituted
 from linkwise.model.transmission import Drive, drives_of
-from linkwise.model.validation import Checker, frozen
+from linkwise.model.validation import Checker, frozen, items
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import generator
+from linkwise.spatial.validation import choice, generator
 
 #: Acceleration of free fall in the world frame unless stated otherwise, m/s2.
 GRAVITY = (0.0, 0.0, -9.81)
@@ -211,7 +211,7 @@ class Tree(LinkTree):
         if name is not None and not isinstance(name, str):
             check.report("name", name, "a word, or None")
             name = None
-        link_list = tuple(links) if isinstance(links, Iterable) else ()
+        link_list = items(links)
         if not link_list or not all(isinstance(link, Link) for link in link_list):
             check.report("links", links, "one Link or more")
             check.finish()
@@ -325,6 +325,7 @@ class Tree(LinkTree):
 
     def columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
         """Name and unit of each column of "q", "qd", "qdd" or "tau": those of joints with quaternions first."""
+        choice("quantity", quantity, UNITS)
         return self.memo("model", ("columns", quantity), lambda: self._find_columns(quantity))
 
     def _find_columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
@@ -426,11 +427,17 @@ class Tree(LinkTree):
 
         ``"tool"`` is the frame of the tool; a link of that name is asked for by its index.
         """
-        return (self.tool_index, self.tool) if link == TOOL else (self.link_index(link), np.eye(4))
+        index = self.frame_index(link)
+        return (self.tool_index, self.tool) if index == TOOL else (int(index), np.eye(4))
+
+    def frame_index(self, link: int | str) -> int | str:
+        """``"tool"``, or the place of a link in the list."""
+        return TOOL if isinstance(link, str) and link == TOOL else self.link_index(link)
 
     def frame_name(self, link: int | str) -> str:
         """Name of a frame in a sentence: ``the tool``, or ``link 'elbow'``."""
-        return "the tool" if link == TOOL else f"link {self.link_names[self.link_index(link)]!r}"
+        index = self.frame_index(link)
+        return "the tool" if index == TOOL else f"link {self.link_names[int(index)]!r}"
 
     def path(self, link: int | str) -> tuple[int, ...]:
         """The links from the base to the one that carries a frame, itself included, by index."""
@@ -611,6 +618,12 @@ def require_tree(value: object, name: str) -> None:
     """Raise `ArgumentError`, naming the argument, where a value is not a mechanism."""
     if not isinstance(value, Tree):
         raise ArgumentError(f"{name} is {shown(value)}; expected a Mechanism")
+
+
+def require_numeric_tree(value: Any, subject: str) -> None:
+    """Raise `ArgumentError` where the first argument of a function, the subject, is not a mechanism without symbols."""
+    require_tree(value, f"{subject}: mechanism")
+    value.require_numbers(subject)
 
 
 def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tuple[float, float]]]:

@@ -229,7 +229,7 @@ class Checker:
 
     def several(self, field: str, values: Any, kind: type, expected: str) -> tuple[Any, ...]:
         """Objects of a kind as a tuple; nothing after a report."""
-        result = (None,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+        result = items(values)
         if all(isinstance(value, kind) for value in result):
             return result
         self.report(field, values, f"a sequence of {expected}")
@@ -279,7 +279,7 @@ class CheckedRecord(Record):
     def _item(self) -> str:
         """Name of the record in messages."""
         name = getattr(self, "name", None)
-        return f"{self._word} {name!r}" if name else self._word
+        return f"{self._word} {name!r}" if isinstance(name, str) and name else self._word
 
     def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
         """Report inconsistent fields, from the arguments and the stored values."""
@@ -297,6 +297,14 @@ def _is_rigid(t: Any) -> bool:
     symbols, rng = parameters_in([t]), np.random.default_rng(0)
     points = rng.uniform(0.2, 1.2, (3, len(symbols)))
     return all(is_rigid(numbers_at(t, dict(zip(symbols, point.tolist(), strict=True)))) for point in points)
+
+
+def items(values: Any) -> tuple[Any, ...]:
+    """The elements of an iterable other than a word; anything else itself, as the only element."""
+    try:
+        return (values,) if isinstance(values, (str, bytes)) else tuple(values)
+    except TypeError:
+        return (values,)
 
 
 def frozen(values: FloatArray) -> FloatArray:

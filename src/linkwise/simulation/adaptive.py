@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.simulation.events import Watch, member
 from linkwise.simulation.loop_closure import projected
+from linkwise.simulation.missed_crossings import add_missed
 from linkwise.simulation.plant import BatchPlant, Plant
 from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.simulation.torque import compiled
@@ -161,7 +162,7 @@ class AdaptiveRollout:
         law = self._law_from(first)
         y = np.concatenate([self.q[first], self.qd[first]])
         events = [self._event_function(watch, float(t[0])) for watch in self.task.events] or None
-        options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances}
+        options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": events is not None}
         try:
             # (of two instants the second state is the step's own: that of dense output may be on another side of an event)
             looked_at = t if len(t) > 2 else None
@@ -169,6 +170,7 @@ class AdaptiveRollout:
         except StuckError as stuck:
             self._stop(stuck.args[0], self.stuck)
             return False
+        self._add_missed(solution, events or [])
         kept = np.searchsorted(solution.t, t[t <= max(solution.t, default=-np.inf)], side="right") - 1
         reached = first + len(kept)
         if len(kept):
@@ -232,8 +234,17 @@ class AdaptiveRollout:
             result = float(watch(t, q, qd, finite=t == begin))
             return np.nan if t == begin and result == 0.0 else result
 
+        return self._watched(value, self._left(watch), watch.direction)
+
+    def _left(self, watch: Watch) -> int:
+        """After how many more events of one kind the motion ends; 0 for never."""
         left = watch.terminal - sum(event.name == watch.name for event in self.events)
-        return self._watched(value, max(left, 1) if watch.terminal else False, watch.direction)
+        return max(left, 1) if watch.terminal else 0
+
+    def _add_missed(self, solution: Any, functions: Sequence[Any]) -> None:
+        """Add crossings within steps to the events of a piece, and end it at a terminal one."""
+        if functions and len(solution.sol.ts) > 1:
+            add_missed(solution, self.task.events, functions, [self._left(watch) for watch in self.task.events])
 
     def _watched(self, value: Any, terminal: int, direction: float) -> Any:
         """A function of t, q and qd as SciPy wants it, which has one value at each time.

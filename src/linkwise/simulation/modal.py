@@ -135,6 +135,7 @@ class ModalRollout(AdaptiveRollout):
             solution = ode_solver()(
                 self._guarded(self._derivative_in(mode, law)), (time, last), y, events=functions or None, **options
             )
+            self._add_missed(solution, watched)
             if solution.status < 0:
                 self._stop(float(solution.t[-1]), solution.message)
                 break

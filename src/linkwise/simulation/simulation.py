@@ -170,7 +170,8 @@ def simulate(
     With fixed steps an event is found by the change of sign from one recorded instant to the next (two in between cancel
     out), and located by bisection on the quintic Hermite interpolant of q, qd and qdd. Its error is of the sixth power of
     the recorded interval, beside that of the integrator. Where a torque jumps between recorded instants (record > 1), only
-    the third power is left. The adaptive methods use their own dense output.
+    the third power is left. The adaptive methods use their own dense output: two crossings within one
+    step are found too, where the event has no more than one extremum in any two eighths of a step that follow each other.
 
     Between the instants ``at`` of the result interpolates alike. Where a torque is held, the acceleration at the end of each
     interval is taken under the torque of that interval, not under the next one that is recorded there; it is computed when

@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel.backend import backend_of
 from linkwise.kernel.tape import Shape
 from linkwise.model.spring import EndStop
-from linkwise.model.tree import Tree, require_tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.simulation.energy_balance import jumps
 from linkwise.simulation.events import Watch, watches
 from linkwise.simulation.ground import Ground
@@ -204,8 +204,7 @@ def _stabilization(tree: Tree, word: Any, rate: Any, step: float, *, fixed: bool
 
 def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: Any, **options: Any) -> Task:
     """Check the arguments of `simulate`; `options` are its other ones."""
-    require_tree(tree, "simulate: mech")
-    tree.require_numbers("simulate")
+    require_numeric_tree(tree, "simulate")
     if not tree.nv:
         raise ArgumentError(f"simulate: {tree.name!r} has no joints and does not float: nothing can move")
     method = choice("simulate: method", options["method"], [*INTEGRATORS, *ADAPTIVE])

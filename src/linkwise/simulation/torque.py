@@ -19,7 +19,7 @@ from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Shape, Tape, trace
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, whole
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class Sampled:
 
     def __init__(self, values: npt.ArrayLike, ndim: int = 1) -> None:
         self.values = numbers("Sampled: values", values)
-        if self.values.ndim <= ndim:
+        if self.values.ndim <= whole("Sampled: ndim", ndim, 0):
             raise ArgumentError(
                 f"Sampled: values has the shape {self.values.shape}; expected an axis for time before the {ndim} of a value"
             )

@@ -12,7 +12,7 @@ from linkwise import arrays
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import threads
 from linkwise.kernel.backend import backend_of
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.by_library import in_parts, parts_inputs, parts_rows, solution_in_graph, solve_by, solve_parts
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
 from linkwise.solve.constraints.constraint import Constraint, ConstraintOfArrays
@@ -22,7 +22,7 @@ from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
 from linkwise.solve.solution import ROWS, PrioritySolution, Solution
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import flag, vectors, whole
+from linkwise.spatial.validation import flag, listed, vectors, whole
 
 #: Relative threshold of zero singular values of the rates where the iteration stops.
 FLAT = 1e-6
@@ -178,18 +178,18 @@ def solve(
     >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
     (True, [1.0, 1.5])
     """
-    mechanism.require_numbers("solve")
-    listed = _listed(constraints)
-    tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
+    require_numeric_tree(mechanism, "solve")
+    sequence = _constraint_list(constraints)
+    tracked = [array for c in sequence if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
     library = arrays.of("solve", [*tracked, q0])
     if library is not None:
-        return solve_by(library, solve, mechanism, listed, q0, tol=tol, seed=seed, limits=limits, backend=backend)
-    all_constraints = with_loops(mechanism, listed)
+        return solve_by(library, solve, mechanism, sequence, q0, tol=tol, seed=seed, limits=limits, backend=backend)
+    all_constraints = with_loops(mechanism, sequence)
     size, number = positive("tol", tol), whole("seed", seed, 0)
     levelled = any(c.level or c.weight is not None for c in all_constraints)
     limited = flag("limits", limits)
+    backend_of(backend)
     if levelled:
-        backend_of(backend)
         system: CompiledProblem = level_system(mechanism, all_constraints, limits=limited)
     else:
         system = system_of(mechanism, all_constraints, limits=limited, backend=backend)
@@ -339,9 +339,10 @@ def _usual(q0: FloatArray, system: CompiledProblem) -> bool:
     return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
 
 
-def _listed(constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
-    listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
-    wrong = [item for item in listed if not isinstance(item, Constraint)]
+def _constraint_list(constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
+    expected = "Pose, Position, Orientation and the like"
+    sequence = [constraints] if isinstance(constraints, Constraint) else listed("constraints", constraints, expected)
+    wrong = [item for item in sequence if not isinstance(item, Constraint)]
     if wrong:
-        raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
-    return listed
+        raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected {expected}")
+    return sequence

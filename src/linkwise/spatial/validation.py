@@ -124,6 +124,14 @@ def refuse_member(flags: npt.NDArray[np.bool_], field: str, values: FloatArray, 
         raise ArgumentError(f"{which} is {shown(values[place].tolist())}; expected {expected}")
 
 
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of an array_like; None where its rows differ in length."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return None
+
+
 def batches_fit(*shapes: tuple[int, ...]) -> bool:
     """True if batch shapes broadcast."""
     try:
@@ -224,10 +232,11 @@ def flag(field: str, value: Any, expected: str = "True or False") -> bool:
     return bool(value)
 
 
-def whole(field: str, value: Any, least: int, expected: str = "") -> int:
-    """A whole number, not below another."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ArgumentError(f"{field} is {shown(value)}; expected {expected or f'a whole number from {least}'}")
+def whole(field: str, value: Any, least: int, expected: str = "", *, most: float = np.inf) -> int:
+    """A whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        upper = "" if most == np.inf else f" to {most}"
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected or f'a whole number from {least}{upper}'}")
     return int(value)
 
 

@@ -124,7 +124,10 @@ class PathProblem:
         assert tree is not None
         if set(self.dynamics) != {"tau_max"} or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
-        elastic = all(isinstance(spring, Spring) and not any_nonzero(spring.slack) for spring in tree.springs)
+        elastic = all(
+            isinstance(spring, Spring) and not any_nonzero(spring.slack) and not any(spring.nonlinear_stiffness)
+            for spring in tree.springs
+        )
         return elastic and not tree.has_length_inertias
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:

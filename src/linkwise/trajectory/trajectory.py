@@ -18,7 +18,7 @@ from linkwise.files.text import refused
 from linkwise.model.joints import make_joint
 from linkwise.model.tree import ManifoldJoint, floating_base, manifold_columns, manifold_joints, require_tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import listed, whole
+from linkwise.spatial.validation import flag, listed, whole
 from linkwise.trajectory.least_clearance import LeastClearance, least_clearance
 from linkwise.trajectory.motion import Evaluator, Event, Motion, State, interpolant
 from linkwise.trajectory.validation import closed, instants, limited, record
@@ -258,6 +258,7 @@ class Trajectory(Motion):
         self._put("t", instants(self.t))
         for field in self.STATE:
             self._put(field, record(field, getattr(self, field)))
+        self._check_manifold_joints()
         self._check_motion()
         sizes = {"tau": (self.qd.shape[-1],), "poses": (4, 4)}
         for field in self.RECORDS:
@@ -269,15 +270,37 @@ class Trajectory(Motion):
         for field in ("names", "is_length", "events"):
             self._put(field, tuple(listed(field, getattr(self, field), "a sequence")))
         self._put("names", self.names or tuple(f"q{k + 1}" for k in range(self.n)))
-        self._put("is_length", tuple(map(bool, self.is_length)) or (False,) * self.n)
+        self._put("is_length", tuple(flag("is_length", value) for value in self.is_length) or (False,) * self.n)
         for field in ("names", "is_length"):
             if len(getattr(self, field)) != self.n:
                 raise ArgumentError(f"there are {len(getattr(self, field))} {field} for {self.n} joints")
+        called = [*(at.name for at in self.manifold_joints), *self.names]
+        if wrong := [name for name in called if not isinstance(name, str)]:
+            raise ArgumentError(f"a joint has the name {shown(wrong[0])}; expected a word")
+        if len(set(called)) < len(called):
+            twice = next(name for name in called if called.count(name) > 1)
+            raise ArgumentError(f"two joints have the name {shown(twice)}; expected names that differ")
         if strange := [event for event in self.events if not isinstance(event, Event)]:
             raise ArgumentError(f"events holds {strange[0]!r}; expected Events (name, time, q, qd, member)")
 
     def _put(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
+
+    def _check_manifold_joints(self) -> None:
+        joints = tuple(listed("manifold_joints", self.manifold_joints, "a sequence of ManifoldJoint"))
+        for at in joints:
+            if not isinstance(at, ManifoldJoint):
+                raise ArgumentError(f"manifold_joints holds {shown(at)}; expected the manifold_joints of a Mechanism")
+            if getattr(at.joint, "quaternion", None) is None:
+                raise ArgumentError(f"manifold_joints: {at.name!r} is {shown(at.joint)}; expected a joint with a quaternion")
+        in_order = manifold_joints((at.name, at.link, at.joint, at.most) for at in joints)
+        for at, place in zip(joints, in_order, strict=True):
+            if (at.q, at.v) != (place.q, place.v):
+                raise ArgumentError(
+                    f"manifold_joints: {at.name!r} is at {at.q} of q and {at.v} of qd; expected {place.q} and {place.v},"
+                    " one joint behind another"
+                )
+        self._put("manifold_joints", joints)
 
     def _check_motion(self) -> None:
         q, qd, qdd = self.q.shape, self.qd.shape, self.qdd.shape
@@ -285,7 +308,8 @@ class Trajectory(Motion):
         if fits and not self.manifold_joints and q[-1] == qd[-1] + 1 >= 7:
             self._put("manifold_joints", (floating_base(),))
         sizes = [(at.joint.nq, at.joint.nv) for at in self.manifold_joints]
-        if not fits or q[-1] - sum(size for size, _ in sizes) != qd[-1] - sum(size for _, size in sizes):
+        others = q[-1] - sum(size for size, _ in sizes) if fits else -1
+        if others < 0 or others != qd[-1] - sum(size for _, size in sizes):
             raise ArgumentError(
                 f"q, qd and qdd have the shapes {q}, {qd} and {qdd}; expected (..., {self.t.size}, n) for all three, "
                 f"or (..., {self.t.size}, n + 7) for q and n + 6 for the others with a floating base "

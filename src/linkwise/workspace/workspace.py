@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.model.assembly import separated
-from linkwise.model.tree import TOOL, Tree
+from linkwise.model.tree import TOOL, Tree, require_numeric_tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, number_within, rows_of, word_of
 from linkwise.workspace.cells import Cells, climb
@@ -207,7 +207,7 @@ def workspace(
     >>> region.dimension, round(region.size / np.pi, 1), round(region.distance[1], 3)
     (2, 4.0, 2.0)
     """
-    mechanism.require_numbers("workspace")
+    require_numeric_tree(mechanism, "workspace")
     count = samples if samples is not None else CLOSED_SAMPLES if mechanism.loops else SAMPLES
     _check(mechanism, count, seed, limits, cells)
     place = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]

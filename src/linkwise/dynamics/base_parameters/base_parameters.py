@@ -14,7 +14,7 @@ from linkwise.dynamics.base_parameters.symbolic import base_forms, combination, 
 from linkwise.dynamics.closed_loops.regressor import random_rows
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
 
 #: Rows of the sampled regressor for each parameter; in a generic motion one would do.
@@ -104,6 +104,7 @@ def base_parameters(
     >>> base_parameters(robots.planar_2r()).names
     ('MX1 + M1 + M2', 'MY1', 'ZZ1 - M1 - M2', 'MX2 + M2', 'MY2', 'ZZ2 - M2')
     """
+    require_tree(mechanism, "base_parameters: mechanism")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}; expected a whole number, 0 or more")
     if not isinstance(resting, (bool, np.bool_)):

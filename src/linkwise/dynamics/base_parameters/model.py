@@ -26,8 +26,9 @@ from linkwise.kernel.tape import Tape, trace
 from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values, to_body
 from linkwise.model.symbolic import parameters_in
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import Array, array, blank, is_zero
+from linkwise.spatial.validation import flag
 
 #: The ten parameters of a body with the integrals of x^2, y^2 and z^2 dm, kg m2, in the places of the moments of inertia.
 SECOND = ("M", "MX", "MY", "MZ", "JXX", "JYY", "JZZ", "XY", "YZ", "XZ")
@@ -155,7 +156,9 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     >>> base_bodies(arm).names
     ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
     """
+    require_tree(tree, "base_bodies: mechanism")
     tree.require_no_length_inertias("base_bodies")
+    flag("second_moments", second_moments)
     moving = moving_bodies(tree)
     with of_bounded_length(tree):
         rows, columns = solved(tree, moving, problem_of_bodies(tree, moving, second=second_moments), resting=True)

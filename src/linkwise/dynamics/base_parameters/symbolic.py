@@ -22,8 +22,9 @@ from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.parameters import parameter_names, parameter_values
 from linkwise.model.symbolic import any_nonzero
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import Array, array
+from linkwise.spatial.validation import flag
 
 #: Random points at which conditions with symbols are compared: equal values depend on no symbol.
 POINTS = 3
@@ -160,12 +161,13 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     MY2
     ZZ2 - a2^2 M2
     """
+    require_tree(tree, "base_forms: mechanism")
     opened = tree.replace(loops=()) if tree.loops else tree
     free = coupling(opened).uncoupled if opened.coupled else opened
     bodies = moving_bodies(free)
     point = points_for(free)[0]
     with of_bounded_length(tree):
-        matrix, columns = solved(free, bodies, problem_of(free, bodies, point), resting)
+        matrix, columns = solved(free, bodies, problem_of(free, bodies, point), flag("resting", resting))
     names = parameter_names(tree)
     seen = np.array([any(isinstance(value, Expr) or value != 0 for value in column) for column in matrix.T], dtype=bool)
     return BaseForms(

@@ -291,10 +291,10 @@ def closed_system(tree: Tree, q: Array, matrix: Array | None = None) -> ClosedSy
     mass = factor(matrix)
     weight = np.array(mass.inverse_pivots, dtype=object)
     halves = np.array([mass.half_solve(row) for row in rows], dtype=object).reshape(len(rows), tree.nv)
-    square = _square(halves, weight)
+    square = gram(halves, weight)
     loops, flag = _loops(square, closing)
     if closing.weights is not None:
-        flag = _regular(matrix, mass, flag)
+        flag = regular(matrix, mass, flag)
     return ClosedSystem(closing, jac, mass, halves, loops, root(flag) if len(rows) else 1.0)
 
 
@@ -302,12 +302,12 @@ def _loops(square: Array, closing: IndependentRows) -> tuple[Factor | Deficient,
     """Factors of A, and 1 if its rank is as required, else -1."""
     if closing.rank == len(closing.rows):
         result = factor(square)
-        return result, _regular(square, result, 1.0)
+        return result, regular(square, result, 1.0)
     pivoted = deficient(square, closing.rank, closing.sizes[list(closing.rows)])
     return pivoted, select(pivoted.least - SINGULAR, 1.0, -1.0)
 
 
-def _square(halves: Array, weight: Array) -> Array:
+def gram(halves: Array, weight: Array) -> Array:
     """Y W Y', symmetric."""
     count = len(halves)
     result = np.empty((count, count), dtype=object)
@@ -328,11 +328,11 @@ def _stiffened(matrix: Array, rows: Array, weights: Array) -> Array:
     return result
 
 
-def _regular(matrix: Array, result: Factor, flag: Any) -> Any:
-    """1 where the flag is and every pivot is a part of its diagonal element that is worth something, else -1."""
+def regular(matrix: Array, result: Factor, flag: Any, singular: float = SINGULAR) -> Any:
+    """1 where the flag is and every pivot is more than a part ``singular`` of its diagonal element, else -1."""
     for k, inverse in enumerate(result.inverse_pivots):
         ratio = matrix[k, k] * inverse  # from 1 on, less only where the pivot has changed its sign
-        flag = select((ratio - 0.5) * (1.0 / SINGULAR - ratio), flag, -1.0)
+        flag = select((ratio - 0.5) * (1.0 / singular - ratio), flag, -1.0)
     return flag
 
 

@@ -13,9 +13,9 @@ from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.kkt import IndependentRows, independent_closure
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.loops.loop_solver import closing
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import first_index, vectors
+from linkwise.spatial.validation import first_index, listed, vectors
 
 #: Relative threshold of zero singular values.
 SINGULAR = 1e-8
@@ -176,6 +176,7 @@ def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | Non
     ArgumentError
         For a coordinate that there is not, or that is named twice; or where none is named and there are no motors.
     """
+    require_tree(mechanism, f"{name}: mechanism")
     if driven is None:
         results = sorted({mechanism.nv - mechanism.n + drive.coordinate for drive in mechanism.drives})
         if not results:
@@ -184,10 +185,11 @@ def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | Non
                 f" with some of {members(mechanism.velocity_names)}"
             )
         return results
-    names = [driven] if isinstance(driven, (str, int, np.integer)) else list(driven)
+    expected = "one coordinate or more, each once, by name or index"
+    names = [driven] if isinstance(driven, (str, int, np.integer)) else listed(f"{name}: driven", driven, expected)
     results = [_speed(mechanism, name_or_index, name) for name_or_index in names]
     if not results or len(set(results)) < len(results):
-        raise ArgumentError(f"{name}: driven is {shown(driven)}; expected one coordinate or more, each once")
+        raise ArgumentError(f"{name}: driven is {shown(driven)}; expected {expected}")
     return results
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from linkwise.equations.document import Assignment, Listing, Name, Power, Section, Sum, Term, element_name, leaf
-from linkwise.errors import ArgumentError, members
+from linkwise.equations.writers.names import Names
 from linkwise.model.tree import Tree
 
 
@@ -14,11 +15,6 @@ def forward_listing(tree: Tree, listing: Listing) -> Listing:
 
     M = L D L' with ones on the diagonal of L, then L b' = b, D L' qdd = b' for b = tau - C qd - g - f (G. H. Golub,
     C. F. Van Loan, *Matrix Computations*, 1996, section 4.1). What is zero in M and stays so is left out.
-
-    Raises
-    ------
-    ArgumentError
-        Where a symbol of the mechanism has a name that is needed.
     """
     n = tree.nv
     efforts = {line.index[0]: line.value for line in listing.assignments if line.name == "tau"}
@@ -26,32 +22,32 @@ def forward_listing(tree: Tree, listing: Listing) -> Listing:
     kept = [Section(section.title, lines) for section, lines in zip(listing.sections, others, strict=True) if lines]
     there = {line.name for section in kept for line in section.assignments}
     rises = {element_name("qdd", (k,)) for k in range(n)}
-    lines, accelerations = _elimination(n, there, [_without(efforts.get(k, Sum()), rises) for k in range(n)])
-    elements = {element_name(letter, (i, j)) for letter in "MC" for i in range(n) for j in range(n)}
-    elements |= {element_name(letter, (i,)) for letter in "gf" for i in range(n)}
-    taken = sorted((elements | {line.name for line in lines}) & set(tree.symbols))
-    if taken:
-        raise ArgumentError(f"{tree.name!r} has symbols {members(taken)}, which name steps of the forward dynamics")
+    names = Names(there | {*tree.symbols})
+    biases = [_without(efforts.get(k, Sum()), rises) for k in range(n)]
+    mass = {(i, j): listing.element("M", (i, j)) for i in range(n) for j in range(i, n)}
+    lines, accelerations = _elimination(n, {at: Name(name) for at, name in mass.items() if name in there}, biases, names)
     results = tuple(Assignment("qdd", (k,), leaf(accelerations[k].text)) for k in range(n))
     sections = (*kept, Section("Solving for the accelerations", tuple(lines)), Section("Accelerations", results))
     return replace(listing, sections=sections, outputs={"qdd": (n,)})
 
 
-def _elimination(n: int, there: set[str], biases: list[Sum]) -> tuple[list[Assignment], list[Name]]:
+def _elimination(
+    n: int, mass: Mapping[tuple[int, int], Name], biases: list[Sum], names: Names
+) -> tuple[list[Assignment], list[Name]]:
     """The elimination, line by line, and the names of the accelerations."""
     lines: list[Assignment] = []
 
     def named(letter: str, index: tuple[int, ...], *terms: Term) -> Name:
-        lines.append(Assignment(element_name(letter, index), (), Sum(terms)))
+        lines.append(Assignment(names.unique(element_name(letter, index)), (), Sum(terms)))
         return Name(lines[-1].name)
 
     lower: dict[tuple[int, int], Name] = {}  # nonzero elements
     pivots: list[Name] = []
     for j in range(n):
         squares = (Term(-1.0, (Power(lower[j, k], 2), Power(pivots[k]))) for k in range(j) if (j, k) in lower)
-        pivots.append(named("D", (j,), Term(1.0, (Power(_mass(j, j)),)), *squares))
+        pivots.append(named("D", (j,), Term(1.0, (Power(mass[j, j]),)), *squares))
         for i in range(j + 1, n):
-            terms = [Term(1.0, (Power(_mass(j, i)),))] if _mass(j, i).text in there else []
+            terms = [Term(1.0, (Power(mass[j, i]),))] if (j, i) in mass else []
             both = (k for k in range(j) if (i, k) in lower and (j, k) in lower)
             terms += [Term(-1.0, (Power(lower[i, k]), Power(lower[j, k]), Power(pivots[k]))) for k in both]
             if terms:
@@ -66,10 +62,6 @@ def _elimination(n: int, there: set[str], biases: list[Sum]) -> tuple[list[Assig
         products = (Term(-1.0, (Power(lower[j, i]), Power(accelerations[j]))) for j in range(i + 1, n) if (j, i) in lower)
         accelerations[i] = named("x", (i,), Term(1.0, (Power(reduced[i]), Power(pivots[i], -1))), *products)
     return lines, [accelerations[i] for i in range(n)]
-
-
-def _mass(i: int, j: int) -> Name:
-    return Name(element_name("M", (i, j)))
 
 
 def _without(value: Sum, rises: set[str]) -> Sum:

@@ -25,6 +25,7 @@ from linkwise.equations.document import (
     by_output,
     element_name,
     leaf,
+    separator_for,
 )
 from linkwise.equations.polynomials.expansion import Expansion, expansion_of
 from linkwise.equations.polynomials.polynomial import (
@@ -42,7 +43,7 @@ from linkwise.equations.polynomials.polynomial import (
     nothing,
 )
 from linkwise.equations.writers.names import Names
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, members
 from linkwise.expr.node import Expr, origins_of
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
@@ -433,33 +434,37 @@ def document(
     constants = _Constants(writer)
     sums = _harmonic_sums(data, writer, constants) if harmonic else writer.sums(data)
     parts = len(shapes) > 1
+    separator = separator_for(shapes, tree.symbols)
     sections, start = [*_base_section(tree, data, based)], 0
     sections += [Section("Constants", tuple(constants.lines))] if constants.lines else []
     for name, shape in shapes.items():
         places = range(start, start + int(np.prod(shape, dtype=int)))
         start = places.stop
-        lines = list(_lines(name, shape, [sums.get(place, Sum()) for place in places], parts))
+        lines = list(_lines(name, shape, [sums.get(place, Sum()) for place in places], parts, separator))
         if lines:
             sections.append(Section(TITLES[name], tuple(lines)))
     outputs = dict(shapes)
     if parts:
-        sections.append(Section("Efforts", tuple(_efforts(tree, data, sums))))
+        sections.append(Section("Efforts", tuple(_efforts(tree, data, sums, separator))))
         outputs = {"tau": (tree.nv,)}
-    return Listing("", tuple(sections), outputs, notes=notes, origins=origins_of(tree.parameters_used))
+        named = {line.name for section in sections for line in section.assignments if section.title in TITLES.values()}
+        if clashes := sorted(named & {*tree.symbols}):
+            raise ArgumentError(f"{tree.name!r} has symbols {members(clashes)}, which name parts of the equations of motion")
+    return Listing("", tuple(sections), outputs, notes=notes, origins=origins_of(tree.parameters_used), separator=separator)
 
 
-def _lines(name: str, shape: tuple[int, ...], values: list[Sum], parts: bool) -> Iterator[Assignment]:
+def _lines(name: str, shape: tuple[int, ...], values: list[Sum], parts: bool, separator: str) -> Iterator[Assignment]:
     """The elements that are not 0; of a symmetric matrix the lower half refers to the upper one."""
     for place, index in enumerate(np.ndindex(*shape)):
         value = values[place]
         if name == "M" and index[0] > index[1]:
             other = values[index[1] * shape[0] + index[0]]
-            value = leaf(element_name(name, index[::-1])) if other.terms and not parts else Sum()
+            value = leaf(element_name(name, index[::-1], separator)) if other.terms and not parts else Sum()
         if value.terms:
-            yield Assignment(element_name(name, index), (), value) if parts else Assignment(name, index, value)
+            yield Assignment(element_name(name, index, separator), (), value) if parts else Assignment(name, index, value)
 
 
-def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum]) -> Iterator[Assignment]:
+def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum], separator: str) -> Iterator[Assignment]:
     """Tau = M qdd + C qd + g + f."""
     n, words = tree.nv, data.expansion.names
     speeds, rises = words[tree.nq : tree.nq + n], words[tree.nq + n : tree.nq + 2 * n]
@@ -469,7 +474,7 @@ def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum]) -> Iterator[Assignme
         factors = [(j * n + k, ("M", (j, k)), (rise,)) for (j, k), rise in zip(upper, rises, strict=True)]
         factors += [(n * n + i * n + j, ("C", (i, j)), (speed,)) for j, speed in enumerate(speeds)]
         factors += [(2 * n * n + k * n + i, (name, (i,)), ()) for k, name in enumerate("gf")]
-        products = [(element_name(*element), *motion) for place, element, motion in factors if sums.get(place)]
+        products = [(element_name(*element, separator), *motion) for place, element, motion in factors if sums.get(place)]
         yield Assignment(
             "tau", (i,), Sum(tuple(Term(1.0, tuple(Power(Name(text)) for text in names)) for names in products))
         )

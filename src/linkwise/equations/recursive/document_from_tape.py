@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.equations.document import Assignment, Call, Listing, Power, Section, Sum, Term, by_output, element_name, leaf
+from linkwise.equations.document import (
+    Assignment,
+    Call,
+    Listing,
+    Power,
+    Section,
+    Sum,
+    Term,
+    by_output,
+    element_name,
+    leaf,
+    separator_for,
+)
 from linkwise.equations.writers.names import Names, input_names, wave_name
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Tape
@@ -222,6 +234,7 @@ class _Lister:
         self.inputs = labels_of(tape)
         self.slots = by_output(np.arange(tape.input_count), tape.inputs)
         self.names = Names(self.inputs)
+        self.separator = _separator(tape)
         self.results = _element_names(tape)
         for name in self.results:
             self.names.unique(name)
@@ -248,7 +261,7 @@ class _Lister:
         results = Section("Results", tuple(self._result_lines(called, values)))
         legend = _first_of_each({called[slot]: self.meanings.legend.get(called[slot], "") for slot in order})
         origins = getattr(self.tape, "origins", {})
-        return Listing(title, (*parts, results), dict(self.tape.outputs), legend, origins=origins)
+        return Listing(title, (*parts, results), dict(self.tape.outputs), legend, origins=origins, separator=self.separator)
 
     def _waves(self) -> tuple[set[int], dict[int, str]]:
         """Slots of angles that occur only in sines and cosines, and the names of these."""
@@ -352,7 +365,7 @@ class _Lister:
                 value = leaf(called[slot]) if slot in called else values[slot]
                 if slot in first and value.terms and value.terms[0].factors:
                     value = leaf(first[slot])
-                first.setdefault(slot, element_name(name, index))
+                first.setdefault(slot, element_name(name, index, self.separator))
                 yield Assignment(name, tuple(map(int, index)), value)
 
 
@@ -386,7 +399,12 @@ def labels_of(tape: Tape) -> list[str]:
 
 
 def _element_names(tape: Tape) -> list[str]:
-    return [element_name(name, index) for name, shape in tape.outputs.items() for index in np.ndindex(*shape)]
+    separator = _separator(tape)
+    return [element_name(name, index, separator) for name, shape in tape.outputs.items() for index in np.ndindex(*shape)]
+
+
+def _separator(tape: Tape) -> str:
+    return separator_for(tape.outputs, getattr(tape, "labels", {}).get("parameters", ()))
 
 
 def _uses(tape: Tape) -> list[Any]:

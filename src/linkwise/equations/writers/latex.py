@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from linkwise.equations.document import Listing, Section, element_name
+from linkwise.equations.document import Listing, Section
 from linkwise.equations.writers.abbreviation import abbreviated
 from linkwise.equations.writers.names import LatexNames
 from linkwise.equations.writers.writer import Writer, filled, lines_of, sentence, whole, writer
@@ -136,12 +136,12 @@ class LatexWriter(Writer):
 
     def left(self, sides: Sequence[tuple[str, tuple[int, ...]]], listing: Listing) -> str:
         """Left side of an equation."""
-        return " = ".join(self.element(*side, in_result=side[0] in listing.outputs) for side in sides)
+        return " = ".join(self.element(*side, listing) for side in sides)
 
-    def element(self, name: str, index: tuple[int, ...], *, in_result: bool) -> str:
+    def element(self, name: str, index: tuple[int, ...], listing: Listing) -> str:
         """An intermediate value, or an element of a result."""
-        if not (in_result and index):
-            return self.name(element_name(name, index))
+        if name not in listing.outputs or not index or listing.separator:
+            return self.name(listing.element(name, index))
         words = [str(place + 1) for place in index]
         return f"{self.name(name)}_{{{(',' if max(map(len, words)) > 1 else '').join(words)}}}"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.equations.document import Call, Listing, Name, Sum, Term, element_name, matrix_shape, names_in
+from linkwise.equations.document import Call, Listing, Name, Sum, Term, matrix_shape, names_in
 from linkwise.equations.tape_to_sympy import operations
 from linkwise.equations.writers.abbreviation import abbreviated
 from linkwise.equations.writers.names import Names
@@ -103,7 +103,7 @@ def to_data(listing: Listing) -> dict[str, Any]:
 
 def given_names(listing: Listing) -> list[str]:
     """The names that a listing uses and does not assign, sorted as people count."""
-    assigned = {name for line in listing.assignments for name in (line.name, element_name(line.name, line.index))}
+    assigned = {name for line in listing.assignments for name in (line.name, listing.element(line.name, line.index))}
     names = names_in(listing) - assigned
     return sorted(names, key=lambda name: [(len(part), part) for part in re.split(r"(\d+)", name)])
 
@@ -120,7 +120,9 @@ def identifiers_of(listing: Listing, taken: tuple[str, ...]) -> dict[str, str]:
     for line in listing.assignments:
         shape = listing.outputs.get(line.name)
         if shape is not None:
-            identifiers.setdefault(element_name(line.name, line.index), identifiers[line.name] + _place(shape, line.index))
+            identifiers.setdefault(
+                listing.element(line.name, line.index), identifiers[line.name] + _place(shape, line.index)
+            )
     return identifiers
 
 
@@ -167,7 +169,7 @@ def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
         value = writer.sum(line.value)
         if line.name in elements and len(line.index) == len(listing.outputs[line.name]):
             elements[line.name][line.index] = value
-            writer.known[element_name(line.name, line.index)] = value
+            writer.known[listing.element(line.name, line.index)] = value
         else:
             assignments.append((writer.symbol(line.name), value))
     results = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from linkwise.equations.document import Listing, Section, element_name
+from linkwise.equations.document import Listing, Section
 from linkwise.equations.writers.abbreviation import abbreviated, lone_call
 from linkwise.equations.writers.writer import Writer, filled, lines_of, whole, writer
 
@@ -85,7 +85,7 @@ class TextWriter(Writer):
 def section_lines(section: Section, listing: Listing, writer: TextWriter, width: int) -> list[str]:
     """The lines of a section, equality signs under each other."""
     lines = lines_of(section.assignments, listing)
-    left = [" = ".join(writer.name(element_name(*side)) for side in sides) for sides, _, _ in lines]
+    left = [" = ".join(writer.name(listing.element(*side)) for side in sides) for sides, _, _ in lines]
     if lines and all(lone_call(value) for _, value, _ in lines):
         return _side_by_side(
             [f"{side} = {writer.sum(value)}" for side, (_, value, _) in zip(left, lines, strict=True)], width

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, TypeVar
 
-from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Sum, Term, element_name
+from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Sum, Term
 from linkwise.equations.recursive.document_from_tape import recursive_listing
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel
@@ -171,7 +171,7 @@ def lines_of(
             rows[places[same]][0].append((line.name, line.index))
             continue
         if is_result:
-            places[element_name(line.name, line.index)] = len(rows)
+            places[listing.element(line.name, line.index)] = len(rows)
         rows.append(([(line.name, line.index)], line.value, line.comment))
     return rows
 

@@ -15,12 +15,26 @@ from linkwise.files import schema
 from linkwise.files.losses import Losses
 from linkwise.files.registry import NUMERIC, XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading, all_shapes, attempt, some
-from linkwise.files.schema import Field, Kind, Schema, TableReader, lengths_of, lines, named, rows, same, table, tables, word
+from linkwise.files.schema import (
+    Field,
+    Kind,
+    Schema,
+    TableList,
+    TableReader,
+    lengths_of,
+    lines,
+    named,
+    rows,
+    same,
+    table,
+    tables,
+    word,
+)
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
-from linkwise.model.joints import DEFAULT, JOINTS
-from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.joints import DEFAULT, JOINTS, Curvilinear, Joint, PolynomialSlide
+from linkwise.model.link import CONVENTIONS, Z_AXIS, Link
 from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
@@ -28,6 +42,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.shape import ROLES, SIZES, Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
+from linkwise.model.tendon_path import Pulley, WrapCylinder, WrapObject, WrapSphere
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
@@ -42,6 +57,9 @@ CHAIN = "linkwise chain"
 MOST_ROOTS = 10
 
 _ZERO = (0.0, 0.0, 0.0)
+#: Wrap objects by their kind.
+WRAP_OBJECTS: dict[str, Any] = {"sphere": WrapSphere, "cylinder": WrapCylinder}
+
 _NO_TENSOR = (_ZERO, _ZERO, _ZERO)
 _VARIABLE = "; write 0 for the joint's variable: its value is added"
 
@@ -99,7 +117,8 @@ class LinkwiseToml(Format):
 
     def losses(self, description: Description) -> Losses:  # noqa: D102
         links = description.mechanism.links
-        foreign = [link for link in links if not link.joint_model.named_by_link()]
+        written = {joint for joint, _ in JOINT_KEYS.values()}
+        foreign = [x for x in links if not x.joint_model.named_by_link() and type(x.joint_model) not in written]
         return Losses(never=[f"link {link.name!r}: its joint of the kind {link.joint!r}" for link in foreign])
 
     def write(self, description: Description) -> Iterator[str]:  # noqa: D102
@@ -156,16 +175,51 @@ def _spring_values(spring: Spring) -> dict[str, Any]:
     return {**vars(spring), "joints": names[0] if len(names) == 1 else names, **ratio_field}
 
 
-def _linear_spring_damper(links: Any, points: Any, **values: Any) -> LinearSpringDamper:
+def _linear_spring_damper(
+    links: Any, points: Any, wraps: Sequence[Any] = (), pulleys: Sequence[Any] = (), **values: Any
+) -> LinearSpringDamper:
     names = (links,) if isinstance(links, str) else tuple(links)
     if len(points) != len(names):
         raise ModelError([Problem("", "points", points, f"{len(names)} points, one on each of the links")])
-    return LinearSpringDamper(list(zip(names, points, strict=True)), **values)
+    path: list[list[Any]] = [[], *([point] for point in zip(names, points, strict=True))]
+    for field, elements in (("pulleys", pulleys), ("wraps", wraps)):
+        for after, element in elements:
+            if not 0 <= after <= len(names):
+                raise ModelError([Problem("", f"{field}.after", after, f"a number of points, 0 to {len(names)}")])
+            path[after].append(element)
+    return LinearSpringDamper([element for part in path for element in part], **values)
 
 
 def _linear_spring_damper_values(spring: LinearSpringDamper) -> dict[str, Any]:
-    links, points = zip(*spring.points, strict=True)
-    return {**vars(spring), "links": links, "points": points}
+    points: list[Any] = []
+    others: dict[type, list[Any]] = {WrapObject: [], Pulley: []}
+    for element in spring.points:
+        kind = next((kind for kind in others if isinstance(element, kind)), None)
+        (points if kind is None else others[kind]).append(element if kind is None else (len(points), element))
+    links, places = zip(*points, strict=True)
+    path = {"links": links, "points": places, "wraps": others[WrapObject] or None, "pulleys": others[Pulley] or None}
+    return {**vars(spring), **path}
+
+
+def _wrap(after: int, kind: str, side: Any = None, side_link: str | None = None, **values: Any) -> tuple[int, WrapObject]:
+    other = "frame" if kind == "sphere" else "center"
+    if other in values:
+        raise ModelError([Problem("", other, values[other], f"nothing for a {kind}")])
+    if side is None and side_link is not None:
+        raise ModelError([Problem("", "side_link", side_link, "a side beside it")])
+    return after, WRAP_OBJECTS[kind](**values, side=side if side_link is None else (side_link, side))
+
+
+def _wrap_values(placed: tuple[int, WrapObject]) -> dict[str, Any]:
+    kind = next(name for name, cls in WRAP_OBJECTS.items() if type(placed[1]) is cls)
+    center = {"frame": None} if kind == "sphere" else {}
+    link, side = placed[1].side or (placed[1].link, None)
+    sides = {"side": side, "side_link": None if link == placed[1].link else link}
+    return {"after": placed[0], "kind": kind, **vars(placed[1]), **center, **sides}
+
+
+def _pulley(after: int, divisor: float) -> tuple[int, Pulley]:
+    return after, Pulley(divisor)
 
 
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
@@ -235,19 +289,41 @@ SPRING = Schema(
     Field("force", schema.NUMBER, "N m or N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg m2 or kg", 0.0, "of what moves along the length"),
     Field("slack", schema.NUMBER, "rad or m", 0.0, "how far beyond the rest there is no tension"),
+    Field("nonlinear_stiffness", schema.NUMBERS, "", (0.0, 0.0), "tension per square and per cube of the length"),
     make=_spring,
     values=_spring_values,
+)
+WRAP = Schema(
+    Field("after", schema.WHOLE, doc="after how many points of the path", required=True),
+    Field("kind", word(*WRAP_OBJECTS), doc="its surface", required=True),
+    Field("link", schema.TEXT, doc='the link, or "base", that it is on', required=True),
+    Field("radius", schema.NUMBER, "m", doc="of the surface", required=True),
+    Field("center", schema.VECTOR, "m", _ZERO, "of a sphere, in the link's frame"),
+    Field("frame", FRAME, default=np.eye(4), doc="of a cylinder, whose axis is z: T_link_cylinder"),
+    Field("side", schema.VECTOR, "m", doc="the point that chooses the way"),
+    Field("side_link", schema.TEXT, doc="the link in whose frame it is; that of the surface if missing"),
+    make=_wrap,
+    values=_wrap_values,
+)
+PULLEY = Schema(
+    Field("after", schema.WHOLE, doc="after how many points of the path", required=True),
+    Field("divisor", schema.NUMBER, doc="of the length of the branch that begins", required=True),
+    make=_pulley,
+    values=lambda placed: {"after": placed[0], "divisor": placed[1].divisor},
 )
 LINEAR_SPRING_DAMPER = Schema(
     Field("name", schema.TEXT, doc="may be missing"),
     Field("links", schema.TEXT_OR_TEXTS, doc='the links, or "base", that its points are on, two or more', required=True),
     Field("points", POINTS, "m", doc="a point on each, in the link's frame", required=True),
+    Field("wraps", TableList(WRAP), doc="what the path wraps between points"),
+    Field("pulleys", TableList(PULLEY), doc="where branches begin"),
     Field("stiffness", schema.NUMBER, "N/m", 0.0, "tension per length"),
     Field("rest", schema.NUMBER, "m", 0.0, "length without tension"),
     Field("damping", schema.NUMBER, "N s/m", 0.0, "tension per rate of the length"),
     Field("force", schema.NUMBER, "N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg", 0.0, "of what moves along the length"),
     Field("slack", schema.NUMBER, "m", 0.0, "how far beyond the rest there is no tension"),
+    Field("nonlinear_stiffness", schema.NUMBERS, "N/m2, N/m3", (0.0, 0.0), "tension per square and per cube of the length"),
     make=_linear_spring_damper,
     values=_linear_spring_damper_values,
 )
@@ -301,6 +377,10 @@ LINK = Schema(
     Field("after", FRAME, default=np.eye(4), doc="B: joint to the link's frame"),
     Field("axis", schema.VECTOR_EACH, default=(0.0, 0.0, 1.0), doc="of the joint, in the frame of A; two if universal"),
     Field("pitch", schema.NUMBER, "m/rad", 0.0, "of a screw joint"),
+    Field("lengths", schema.NUMBERS, "m", doc="of the segments of the path of a curvilinear joint"),
+    Field("curvatures", schema.NUMBERS, "1/m", doc="of the same, positive to the left"),
+    Field("repeats", schema.FLAG, default=False, doc="whether that path begins anew where it ends"),
+    Field("coefficients", schema.NUMBERS, "m/rad, m/rad2, ...", doc="of a polynomial joint, which slides along its axis"),
     Field("offset", schema.NUMBER, "rad or m", 0.0, "added to the joint coordinate", turn=True),
     Field("limits", schema.PAIR_EACH, "rad or m", doc="least and greatest joint coordinate, of each; may be infinite"),
     Field("qd_max", schema.NUMBER_EACH, "rad/s or m/s", doc="both ways"),
@@ -319,6 +399,12 @@ FORCE_ELEMENTS: dict[str, tuple[type, Schema]] = {
 }
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
+
+#: The kinds of joints with keys of their own.
+JOINT_KEYS: dict[str, tuple[type[Joint], tuple[str, ...]]] = {
+    "curvilinear": (Curvilinear, ("lengths", "curvatures", "repeats")),
+    "polynomial": (PolynomialSlide, ("coefficients",)),
+}
 TOP = Schema(
     Field("format", schema.TEXT, doc=f'"{FORMAT}"'),
     Field("name", schema.TEXT, doc="the file's name if missing"),
@@ -352,6 +438,8 @@ TABLES = {
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
     "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
+    "wraps": WRAP,
+    "pulleys": PULLEY,
     "[[end_stop]]": END_STOP,
     "[[ball_spring]]": BALL_SPRING,
     "[[constant_force]]": CONSTANT_FORCE,
@@ -473,7 +561,12 @@ class _Reader(TableReader):
             return _bare(values)
         if "joint" in values:
             values["joint"] = joint
-        link, problems = attempt(item, lambda: Link.dh(**values, convention=str(convention)) if dh else Link(**values))
+        for kind, (_, keys) in JOINT_KEYS.items():
+            for key in keys:
+                if key in values and kind != joint:
+                    self.report((*place, key), f"{item} has {key!r}, but its joint is {joint!r}; expected {kind!r}")
+                    return _bare(values)
+        link, problems = attempt(item, lambda: Link.dh(**values, convention=str(convention)) if dh else _made(joint, values))
         self.tell(place, problems)
         return link or _bare(values)
 
@@ -526,6 +619,21 @@ class _Reader(TableReader):
             self.report(("link", names.index(problem.value[0]), "parent"), str(problem))
 
 
+def _made(joint: str, values: dict[str, Any]) -> Link:
+    """A link of the general form, its joint by keys of its own where it has such."""
+    if joint not in JOINT_KEYS:
+        return Link(**values)
+    kind, keys = JOINT_KEYS[joint]
+    own = {key: values[key] for key in keys if key in values}
+    missing = [key for key in keys if key not in own and key != "repeats"]
+    if missing:
+        item = f"link {values['name']!r}"
+        raise ModelError([Problem(item, key, None, f"numbers, for its joint is {joint!r}") for key in missing])
+    if joint == "polynomial":
+        own["axis"] = Link(axis=values.get("axis", Z_AXIS)).axis
+    return Link(**{key: value for key, value in values.items() if key not in {*keys, "joint"}}, joint=kind(**own))
+
+
 def _bare(values: Mapping[str, Any]) -> Link:
     """A link that only keeps the place of one that could not be built, so that the tree can still be checked."""
     parent = values.get("parent")
@@ -568,7 +676,9 @@ def _link_values(link: Link, mixed: bool) -> dict[str, Any]:
     form = {key: getattr(link, key) for key in GENERAL_KEYS} if link.dh_row is None else dict(vars(link.dh_row))
     if not mixed:
         form.pop("convention", None)
-    return {**vars(link), **dict.fromkeys(GENERAL_KEYS), **form, **_body_values(link.body)}
+    _, keys = JOINT_KEYS.get(link.joint, (None, ()))
+    own = {key: getattr(link.joint_model, key) for key in keys}
+    return {**vars(link), **dict.fromkeys(GENERAL_KEYS), **form, **own, **_body_values(link.body)}
 
 
 def _body_values(body: Inertia) -> dict[str, Any]:

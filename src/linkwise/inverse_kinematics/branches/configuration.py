@@ -35,7 +35,7 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import (
 from linkwise.inverse_kinematics.closed_form.problem import axes_of
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn
 from linkwise.kernel import Kernel, trace
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, cos_sin
@@ -341,6 +341,7 @@ class ConfigurationLabels:
 
 def labels_of(mechanism: Tree, link: int | str = "tool", fixed: int | None = None) -> ConfigurationLabels:
     """Return the configuration names of a frame, cached for each mechanism."""
+    require_tree(mechanism, "configuration_labels: mechanism")
     return mechanism.memo(
         "configuration_labels", (link_given(link), fixed), lambda: ConfigurationLabels(mechanism, link, fixed)
     )

@@ -20,7 +20,7 @@ from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, close
 from linkwise.inverse_kinematics.closed_form.solutions import Metric
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.manipulability import manipulability
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.solve.joint_limits import TURN, JointRanges, beside, shorter_way, start_position
 from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import Array, FloatArray
@@ -409,4 +409,5 @@ def redundant_joint(mechanism: Tree, link: int | str = "tool") -> int:
         along = np.abs(np.linalg.svd(rates)[2][:, -1]).mean(axis=0)
         return max(possible, key=lambda k: along[k])
 
+    require_tree(mechanism, "redundant_joint: mechanism")
     return mechanism.memo("redundant_joint", link, make)

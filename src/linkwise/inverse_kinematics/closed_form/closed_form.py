@@ -15,7 +15,7 @@ from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, values_at
 from linkwise.inverse_kinematics.closed_form.program import SEARCH
 from linkwise.inverse_kinematics.closed_form.solutions import Solutions
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers
@@ -205,6 +205,7 @@ def closed_form(
     >>> bool(found), q.round(6).tolist()
     (True, [0.1, -0.8, 1.0, 0.3, 0.5, 0.2])
     """
+    require_tree(mechanism, "closed_form: mechanism")
     choice("asks", asks, ROWS)
     link = link_given(link)
     joint, value = (None, 0.0) if fixed is None else _fixed_joint(mechanism, fixed)

@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
 from linkwise.loops.assembly_modes import LinkageSolution
 from linkwise.model.link_tree import find_index
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.trust_region import Aim, descend
 from linkwise.solve.validation import link_given
@@ -204,7 +204,7 @@ class TargetFollower:
     """
 
     def __init__(self, mechanism: Tree, link: int | str = "tool") -> None:
-        mechanism.require_numbers("TargetFollower")
+        require_numeric_tree(mechanism, "TargetFollower")
         self.mechanism, self.link = mechanism, link_given(link)
         on_path = mechanism.path(link)
         self._base, self._first = mechanism.nq - mechanism.n, mechanism.nv - mechanism.n

@@ -25,7 +25,7 @@ from linkwise.inverse_kinematics.velocity.task import (
     rate_task,
     speed_bounds,
 )
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
@@ -481,7 +481,7 @@ def joint_velocities(
     >>> joint_velocities(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], qd_max=0.2)
     <VelocitySolution: slowed, scale 0.992>
     """
-    mechanism.require_numbers("joint_velocities")
+    require_numeric_tree(mechanism, "joint_velocities")
     task = rate_task(mechanism, 1, link, frame, mask, damping, region, weights, length)
     check_limits(limits)
     at, wanted = vectors("q", q, mechanism.nq), vectors("twist", twist, 6)
@@ -628,7 +628,7 @@ def joint_accelerations(
     >>> made.exact, bool(abs(arm.jacobian(q) @ made.qdd + bias).max() < 1e-12)
     (True, True)
     """
-    mechanism.require_numbers("joint_accelerations")
+    require_numeric_tree(mechanism, "joint_accelerations")
     task = rate_task(mechanism, 2, link, frame, mask, damping, region, weights, length)
     check_limits(limits)
     n = task.n

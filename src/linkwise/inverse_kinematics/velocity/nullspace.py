@@ -16,7 +16,7 @@ from linkwise.inverse_kinematics.velocity.task import SINGULAR, check_mechanism
 from linkwise.kernel import trace
 from linkwise.kinematics.manipulability import volume_and_slope
 from linkwise.loops.loop_solver import closing
-from linkwise.model.tree import TOOL, Tree
+from linkwise.model.tree import Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
 from linkwise.spatial.linear import product
@@ -100,7 +100,7 @@ def manipulability_gradient(
     """
     check_mechanism(mechanism)
     rows = rows_of(mask)
-    place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
+    place = mechanism.frame_index(link)
     if mechanism.loops:
         return _closed_gradient(mechanism, place, rows, shaped("q", q, ..., mechanism.nq))
     if loops_over(mechanism, place):

@@ -14,7 +14,7 @@ from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS
 from linkwise.inverse_kinematics.velocity.task import REGION, ClosedVelocityTask, VelocityTask, rate_task, speed_bounds
 from linkwise.loops.loop_solver import closed_near, closing
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, require_numeric_tree
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
@@ -152,7 +152,7 @@ def follow(
     >>> made.success, bool(made.position_error.max() < 1e-4)
     (True, True)
     """
-    mechanism.require_numbers("follow")
+    require_numeric_tree(mechanism, "follow")
     task = rate_task(mechanism, 1, link, "world", mask, damping, region, weights, None)
     if not hasattr(path, "t") or not hasattr(path, "at") or getattr(path, "batch", None):
         raise ArgumentError(f"path is {shown(path)}; expected a CartesianTrajectory of one motion")

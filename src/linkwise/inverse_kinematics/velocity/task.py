@@ -20,7 +20,7 @@ from linkwise.kernel import Kernel
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.loops.loop_solver import NEARLY, REST, closing
 from linkwise.loops.mobility import generic_positions, ranks_at
-from linkwise.model.tree import TOOL, Tree
+from linkwise.model.tree import Tree, require_tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
 from linkwise.solve.validation import positive
 from linkwise.spatial.linear import product
@@ -355,13 +355,14 @@ def rate_task(
     ArgumentError
         Naming the argument, what it is and what was expected.
     """
+    require_tree(mechanism, "mechanism")
     key = None if weights is not None else _key(order, link, frame, damping, region, length, mask)
     kept: dict[Any, VelocityTask] = mechanism.__dict__.get("_rate_tasks", {})
     if key in kept:
         return kept[key]
     check_mechanism(mechanism)
     check_frame(frame)
-    place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
+    place = mechanism.frame_index(link)
     rows, settings = rows_of(mask), _filter(damping, region)
     size = characteristic_length(mechanism, place) if length is None else positive("length", length)
     heavy = _weights(mechanism, weights, size)
@@ -388,6 +389,7 @@ def closed_regular(mechanism: Tree) -> FloatArray:
 
 def check_mechanism(mechanism: Tree) -> None:
     """Raise `ArgumentError` where nothing moves."""
+    require_tree(mechanism, "mechanism")
     if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
 

@@ -99,7 +99,7 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
 
 def _pulled(element: ForceElement) -> Iterable[str]:
     """Names of the items on which a force element acts."""
-    if element.segments:
+    if element.pieces:
         return [f"the line between {' and '.join(map(plain, element.links))}"]
     if isinstance(element, ConstantForce):
         return [f"link {plain(element.link)} (a constant force)"]

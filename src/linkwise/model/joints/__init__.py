@@ -7,12 +7,14 @@ from linkwise.model.joints.universal import Universal as Universal  # isort: ski
 from linkwise.model.joints.cylindrical import Cylindrical as Cylindrical  # isort: skip
 from linkwise.model.joints.planar import Planar as Planar  # isort: skip
 from linkwise.model.joints.ball import Ball as Ball  # isort: skip
+from linkwise.model.joints.curvilinear import Curvilinear as Curvilinear
 from linkwise.model.joints.fixed import Fixed as Fixed
 from linkwise.model.joints.floating import Floating as Floating
 from linkwise.model.joints.joint import JOINTS as JOINTS
 from linkwise.model.joints.joint import Joint as Joint
 from linkwise.model.joints.joint import joint as joint
 from linkwise.model.joints.joint import make_joint as make_joint
+from linkwise.model.joints.polynomial import PolynomialSlide as PolynomialSlide
 
 #: The kind of joint where a link names none, and that of a link which does not move on its parent.
 DEFAULT, RIGID = Revolute.kind, Fixed.kind

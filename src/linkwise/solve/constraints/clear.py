@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
-from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.pairs import collision_shapes, disabled_pairs, require_in_world
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
@@ -92,7 +92,7 @@ class Clear(Constraint):
         priority: int | None = None,
     ) -> None:
         settle(self, **importance(weight, priority))
-        pairs = None if disabled is None else tuple(tuple(pair) if not isinstance(pair, str) else pair for pair in disabled)
+        pairs = None if disabled is None else disabled_pairs(disabled)
         others = obstacle_set(obstacles)
         settle(self, margin=positive("margin", margin, zero=True), obstacles=others, disabled=pairs, seed=seed)
 
@@ -119,6 +119,7 @@ class Clear(Constraint):
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the mechanism has shapes with pairs to be checked."""
         shapes = collision_shapes(tree, self.disabled, self.seed)
+        require_in_world(tree, self.obstacles)
         if not shapes.pairs and not (shapes.moving and self.obstacles.names):
             raise ArgumentError(f"{tree.name!r} has no pair of shapes that could touch; expected obstacles, or more shapes")
 
@@ -191,3 +192,10 @@ def _rates(view: Configuration, link: int, force: Array, moment: Array) -> Array
         raise ArgumentError("Clear: a shape on a floating base; expected it on a fixed link of the base")
     jac, origin = view.jacobian(link), view.pose(link)[:3, 3]
     return np.asarray(force @ jac[:3] + (moment - cross(origin, force)) @ jac[3:])
+
+
+def clear_given(value: Any) -> Clear:
+    """The value, where it is a `Clear`; an error says what it is."""
+    if not isinstance(value, Clear):
+        raise ArgumentError(f"clear is {shown(value)}; expected a Clear")
+    return value

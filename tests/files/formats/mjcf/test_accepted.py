@@ -235,20 +235,23 @@ def test_options_reach_files_and_texts(tmp_path: Path) -> None:
 
 
 def test_equalities_that_cannot_be_said_are_dropped_on_request() -> None:
-    """A polynomial of higher degree, a tendon over three joints and a distance: what they tie moves freely, as a remark says."""
-    bodies = "".join(f'<body name="b{k}"><joint name="j{k}"/><geom size="1"/></body>' for k in range(4))
-    tendon = "".join(f'<joint joint="j{k}" coef="1"/>' for k in range(3))
-    equalities = '<joint joint1="j0" joint2="j1" polycoef="0 1 2 0 0"/><tendon tendon1="sum"/><distance/>'
+    """A polynomial of a sum, a distance, and a sum with a joint that is held: a remark says that what they tie is free."""
+    bodies = "".join(f'<body name="b{k}"><joint name="j{k}"/><geom size="1"/></body>' for k in range(5))
+    tendon = "".join(f'<joint joint="j{k}" coef="1"/>' for k in (0, 1, 4))
+    equalities = '<tendon tendon1="one" tendon2="two" polycoef="0 1 2 0 0"/><tendon tendon1="sum"/><distance/>'
+    equalities += '<joint joint1="j4"/>'
     equalities += '<joint joint1="j2" joint2="j3" polycoef="0 2 0 0 0"/>'
-    text = f"<mujoco><worldbody>{bodies}</worldbody><tendon><fixed name='sum'>{tendon}</fixed></tendon>"
+    ones = '<fixed name="one"><joint joint="j0" coef="1"/></fixed>'
+    ones += '<fixed name="two"><joint joint="j0" coef="1"/><joint joint="j1" coef="1"/></fixed>'
+    text = f"<mujoco><worldbody>{bodies}</worldbody><tendon><fixed name='sum'>{tendon}</fixed>{ones}</tendon>"
     text += f"<equality>{equalities}</equality></mujoco>"
     reading = parse(text, drop_unknown=True)
     assert reading.description is not None, reading.problems
     assert reading.description.mechanism.names == ("j0", "j1", "j3")
     dropped = [str(remark) for remark in reading.remarks if "it is left out" in str(remark)]
-    assert [part in line for part, line in zip(("polynomial", "ties 3 joints", "only joints"), dropped, strict=True)] == [
-        True
-    ] * 3
+    assert [
+        part in line for part, line in zip(("of a sum of 2 joints", "only joints", "'j4' is held"), dropped, strict=True)
+    ] == [True] * 3
     refused = [str(problem) for problem in parse(text).problems]
     assert len(refused) == 3
     assert all("drop_unknown=True" in problem for problem in refused)
@@ -276,15 +279,17 @@ def test_a_body_outside_the_world_is_dropped_as_in_mujoco() -> None:
     assert any("<worldbody>; it is left out" in str(remark) for remark in reading.remarks)
 
 
-def test_springs_of_tendons_around_geoms_are_named() -> None:
+def test_a_tendon_that_does_not_pull_is_left_out() -> None:
+    """Whatever it goes around; the same with a stiffness is read."""
     body = '<body><joint/><geom name="pulley" size="1"/><site name="a"/></body><site name="b" pos="0 0 1"/>'
     path = '<site site="a"/><geom geom="pulley"/><site site="b"/>'
     text = "<mujoco><worldbody>{}</worldbody><tendon><spatial name='rope'{}>{}</spatial></tendon></mujoco>"
-    remarks = [str(remark) for remark in parse(text.format(body, ' stiffness="4"', path)).remarks]
-    assert any("tendon 'rope': its spring and damper are left out" in remark for remark in remarks)
-    assert not any(
-        "spring" in str(remark) and "rope" in str(remark) for remark in parse(text.format(body, "", path)).remarks
-    )
+    reading = parse(text.format(body, "", path))
+    assert any("<spatial> of <tendon> is not used" in str(remark) for remark in reading.remarks)
+    assert not read(text.format(body, "", path)).springs
+    (spring,) = read(text.format(body, " stiffness='4'", path)).springs
+    assert spring.links == ("body1", "base")
+    assert not any("rope" in str(remark) for remark in parse(text.format(body, ' stiffness="4"', path)).remarks)
 
 
 def test_an_empty_row_of_numbers_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

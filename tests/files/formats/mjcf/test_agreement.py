@@ -91,6 +91,31 @@ TEXTS = {
         '<spatial stiffness="5" springlength="0.3"><site site="w"/><site site="u"/><site site="l"/></spatial>'
         '<spatial armature="3"><site site="u"/><site site="l"/></spatial></tendon></mujoco>',
     ),
+    "tendons around geoms and over pulleys": arm(
+        world='<site name="w" pos="0.5 0.1 1.4"/><site name="v" pos="-0.6 0.2 0.1"/><geom name="roll" type="cylinder" size="0.4 1" '
+        'pos="0.1 0.2 0.4" euler="20 30 0"/><site name="beside" pos="0.1 0.9 0.4"/>',
+        shoulder=' springref="20" ref="10"',
+        upper_geom=BOX + '<site name="u" pos="0.2 0 0.1"/><geom name="ball" size="0.3" pos="0.1 0 0.1" mass="0"/>'
+        '<body pos="0.1 0 0.2"><site name="fixed" pos="0 0.5 0"/></body>',
+        lower_geom=BALL + '<site name="l" pos="0.1 0.8 0.2" quat="0.9 0.1 0.3 -0.2"/>',
+    ).replace(
+        "</mujoco>",
+        '<tendon><spatial name="t" stiffness="7" damping="2"><site site="w"/><geom geom="roll"/><site site="l"/></spatial>'
+        '<spatial stiffness="5" springlength="0.3 0.7"><site site="v"/><geom geom="ball" sidesite="fixed"/><site site="l"/></spatial>'
+        '<spatial stiffness="3"><site site="w"/><geom geom="ball" sidesite="l"/><site site="l"/></spatial>'
+        '<spatial damping="3"><pulley divisor="3"/><site site="v"/><geom geom="roll" sidesite="beside"/><site site="l"/>'
+        '<pulley divisor="0.5"/><site site="w"/><site site="u"/></spatial>'
+        '<spatial armature="3"><site site="u"/><site site="l"/><pulley divisor="2"/><site site="u"/><site site="l"/></spatial>'
+        "</tendon></mujoco>",
+    ),
+    "stiffness that is not linear": arm(
+        world='<site name="w" pos="0 0 0.1"/>', lower_geom=BALL + '<site name="s" pos="0.3 0 0"/>',
+        shoulder=' stiffness="5 -2 3" springref="20"', elbow=' stiffness="0 0 4"',
+    ).replace(
+        "</mujoco>", '<tendon><fixed stiffness="5 1 2" springlength="-0.1 0.2"><joint joint="elbow" coef="2"/>'
+        '<joint joint="shoulder" coef="-1"/></fixed><spatial stiffness="0 9 2" springlength="0.1 0.2"><site site="w"/>'
+        '<site site="s"/></spatial></tendon></mujoco>',
+    ),
     "tendons of default classes": arm(
         '<default><tendon stiffness="5" springlength="0.1"/><default class="c"><tendon damping="2"/></default></default>'
     ).replace(
@@ -221,6 +246,8 @@ TEXTS = {
     "weights that are borne, of which an actuator bears one": arm(
         world=f'<body gravcomp="1"><joint actuatorgravcomp="true"/>{BOX}<body gravcomp="2">{BALL}</body></body>', upper=' gravcomp="0.7"'
     ),
+    "a weight that is doubled": arm(upper=' gravcomp="-1"'),
+    "a weight that is doubled beside one that is borne": arm(upper=' gravcomp="-1"', world=f'<body gravcomp="1">{BOX}</body>'),
     "a balloon": f'<mujoco><worldbody><body gravcomp="3"><freejoint/>{BOX}</body></worldbody></mujoco>',
     "nothing is borne without springs and dampers": arm(
         '<option><flag spring="disable" damper="disable"/></option>', upper=' gravcomp="1"', elbow=' springdamper="0.1 1"'

@@ -25,6 +25,13 @@ def tied(equality: str) -> str:
     return world(tree, after=f"<equality>{equality}</equality>")
 
 
+#: A geom and sites for tendons, a tendon, and what is said of a wrong path.
+WRAPPED = '<site name="w"/><body><joint/><geom name="g" size="0.1"/><geom name="k" type="box" size="1 1 1"/><site name="s"/></body>'
+ROPE = '<tendon><spatial name="t" {}>{}</spatial></tendon>'
+PATH = (
+    "line 6: tendon 't': its path is wrong; expected two sites or more after each pulley, and geoms only between two sites"
+)
+
 CASES: dict[str, tuple[str, list[str]]] = {
     "root": ("<mujok/>", ["line 1: the root element is <mujok>; expected <mujoco>"]),
     "doctype": (
@@ -353,8 +360,35 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "tendon armature": (
-        world("<body/>", after='<tendon><spatial name="t" armature="1"><pulley divisor="2"/></spatial></tendon>'),
-        ["line 6: tendon 't': its armature is an inertia along a path, which has no counterpart here"],
+        world(WRAPPED, after=ROPE.format('armature="1"', '<site site="w"/><geom geom="g"/><site site="s"/>')),
+        ["line 6: tendon 't': it has an armature and goes around geoms, which MuJoCo does not support"],
+    ),
+    "a tendon around another geom": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><geom geom="k"/><site site="s"/>')),
+        ["line 6: tendon 't': <geom>: geom is 'k', a box; expected a sphere or a cylinder"],
+    ),
+    "a tendon around no geom": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><geom geom="h" sidesite="x"/><site site="s"/>')),
+        [
+            "line 6: tendon 't': <geom>: geom is 'h'; the geoms are 'g' or 'k'",
+            "line 6: tendon 't': <geom>: sidesite is 'x'; the sites are 'w' or 's'",
+        ],
+    ),
+    "a tendon that ends with a geom": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><site site="s"/><geom geom="g"/>')),
+        [PATH],
+    ),
+    "a tendon that ends with a pulley": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><site site="s"/><pulley divisor="2"/>')),
+        [PATH],
+    ),
+    "a pulley without a divisor": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<pulley/><site site="w"/><site site="s"/>')),
+        ["line 6: tendon 't': <pulley>: divisor is 0.0; expected a number > 0"],
+    ),
+    "something else in a tendon": (
+        world(WRAPPED, after=ROPE.format('stiffness="1"', '<site site="w"/><site site="s"/><sight site="s"/>')),
+        ["line 6: there is no element <sight> in tendon 't' (did you mean <site>?)"],
     ),
     "actuator": (
         world("<body/>", after="<actuator><moter/></actuator>"),
@@ -394,12 +428,6 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "eq joint2": (
         tied('<joint joint1="a" joint2="x"/>'),
         ["line 6: equality <joint>: joint2 is 'x'; the hinges and slides are 'a' or 'b'"],
-    ),
-    "eq poly": (
-        tied('<joint joint1="a" joint2="b" polycoef="0 1 2"/>'),
-        [
-            "line 6: equality <joint>: polycoef is [0.0, 1.0, 2.0, 0.0, 0.0], a polynomial of higher degree; only a0 + a1 x can be followed here; with drop_unknown=True it is left out"
-        ],
     ),
     "eq self": (tied('<joint joint1="a" joint2="a"/>'), ["line 6: equality <joint>: joint 'a' follows itself"]),
     "eq twice": (

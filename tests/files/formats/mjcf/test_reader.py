@@ -103,9 +103,17 @@ def test_shapes() -> None:
 
 REMARKS = {
     "spring": (
-        world(f'<body><joint name="j" stiffness="20 0 3" springref="90"/>{BALL}</body>'),
-        "line 1: joint 'j': its spring is left out, for it is not linear: "
-        "it pulls with -(20.0 x + 3.0 x^3), x = q - 1.5707963267948966",
+        world(f'<body><joint name="j" stiffness="-20 0 3" springref="90"/>{BALL}</body>'),
+        "line 1: joint 'j': its spring is left out, for its stiffness is negative: "
+        "it pulls with -(-20.0 x + 3.0 x^3), x = q - 1.5707963267948966",
+    ),
+    "spring of a ball joint": (
+        world(f'<body><joint name="j" type="ball" stiffness="20 0 3"/>{BALL}</body>'),
+        "line 1: joint 'j': its spring is left out, for it is not linear: it pulls with -(20.0 x + 3.0 x^3), x = q",
+    ),
+    "a tendon that yields": (
+        world(f'<body name="b"><joint name="j"/>{BALL}</body>', after='<tendon>\n<fixed name="t" stiffness="1" springyield="1"><joint joint="j" coef="1"/></fixed></tendon>'),
+        "line 2: tendon 't': its spring and damper are left out, for it yields",
     ),
     "spring and damper of two hinges on one axis": (
         world(f'<body><joint name="j" springdamper="0.1 1"/><joint name="k"/>{BALL}</body>'),
@@ -133,6 +141,11 @@ REMARKS = {
         world(f'<body name="a" gravcomp="1"><joint name="j" actuatorgravcomp="true"/>{BALL}</body>'),
         "line 1: body 'a': gravcomp is left out, for by actuatorgravcomp of joint 'j' it is an actuator's",
     ),
+    "gravity compensation of which an actuator does a part": (
+        world(f'<body><joint name="i"/>{BALL}<body name="a" gravcomp="1"><joint name="j" actuatorgravcomp="true"/>{BALL}</body></body>'),
+        "line 1: body 'a': gravcomp is left out, for by actuatorgravcomp of joint 'j' it is an actuator's, so it acts at joint 'i'"
+        " alone, which no force with a potential does",
+    ),
     "a fluid": (
         world(f"<body>{BALL}</body>", '<option viscosity="0.1"/>'),
         "line 1: the attribute 'viscosity' of <option> is not used: the drag of a fluid is a force that Linkwise does not have",
@@ -143,11 +156,11 @@ REMARKS = {
     ),
     "tendons, each kind once": (
         world("<body/>", after='<tendon>\n<fixed/><spatial/>\n<fixed/></tendon>'),
-        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only fixed tendons and straight ones with a stiffness, damping or armature of their own act here",
+        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only tendons with a stiffness, damping or armature of their own act here",
     ),
-    "a tendon around a geom": (
-        world(f'<body name="b"><joint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><geom geom="g"/><site site="s"/></spatial></tendon>'),
-        "line 2: <spatial> of <tendon> is not used: only fixed tendons and straight ones with a stiffness, damping or armature of their own act here",
+    "a tendon around a geom that is fitted to a mesh": (
+        world(f'<geom name="g" type="cylinder" mesh="m" mass="0"/><body name="b"><joint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><geom geom="g"/><site site="s"/></spatial></tendon>'),
+        "line 2: tendon 't': its spring and damper are left out, for it goes around a geom that is fitted to a mesh",
     ),
     "a tendon on one body": (
         world(f'<body name="b"><joint/>{BALL}<site name="s"/><site name="r"/></body>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="r"/><site site="s"/></spatial></tendon>'),

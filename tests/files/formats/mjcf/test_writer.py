@@ -71,6 +71,10 @@ def depth_first(seed: int, **rest: Any) -> Mechanism:
     springs = [Spring(joints[0], 3.0, 0.2), Spring({joints[0]: 0.5, joints[1]: -2.0}, 7.0, -1.0, 0.4, name="tendon")]
     motors = [Motor(inertia=0.02, viscous=0.3, joint=joints[2]), Motor(inertia=0.01, joint=joints[2])]
     line = LinearSpringDamper([("base", (0, 0, 2.0)), (mech.link_names[-2], (0.1, 0.2, 0.3))], 4.0, 0.3, 0.2)
+    springs += [
+        Spring(joints[1], 2.0, 0.1, nonlinear_stiffness=(0.5, 3.0)),
+        Spring({joints[2]: 1.0}, 0, -1.0, nonlinear_stiffness=(1, 2)),
+    ]
     springs += [Spring(joints[3], damping=0.2), Spring({joints[2]: 1.0, joints[3]: 0.3}, 5.0, -0.2, slack=0.3)]
     balls = [BallSpring(link.coordinate_name, 2.0) for link in mech.links if link.joint == "ball"]
     borne = [ConstantForce(x.name, -0.7 * x.body.mass * mech.gravity, x.body.com) for x in mech.links[1:4] if x.body.mass]

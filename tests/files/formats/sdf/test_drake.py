@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise import Motor, files
+from linkwise import Mimic, Motor, files
 from linkwise.errors import FileError
 
 CART = """
@@ -60,6 +60,25 @@ def test_moves_as_in_drake(crane: Path) -> None:
     twin = DrakeTwin(files.read(crane).mechanism, drake_plant(crane, []))
     assert len(twin.bodies) == 3
     for what, difference in twin.residuals(1):
+        assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of three bodies
+
+
+def test_the_first_of_two_elements_counts_on_request(crane: Path) -> None:
+    """As in libsdformat, by which Drake reads: each element is looked up as the first of its tag."""
+    twice = CART.replace("<mass>1</mass>", "<mass>1</mass><mass>7</mass>").replace(
+        '<link name="arm">', '<link name="arm"><pose>0.1 0.2 0.5 0.1 0 0</pose>'
+    )
+    crane.write_text(twice)
+    with pytest.raises(FileError, match=r"<pose> occurs twice.*drop_unknown=True") as caught:
+        files.read(crane)
+    assert len(caught.value.problems) == 2
+    mechanism = files.read(crane, drop_unknown=True).mechanism
+    assert sum("occurs twice" in str(remark) for remark in files.remarks(crane, drop_unknown=True)) == 2
+    assert mechanism.links[-1].body.mass == 1.0
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, drake_plant
+
+    for what, difference in DrakeTwin(mechanism, drake_plant(crane, [])).residuals(1):
         assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of three bodies
 
 
@@ -124,7 +143,7 @@ def test_what_the_elements_say(crane: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('type="planar"', 'type="curvilinear"', "type is 'drake:curvilinear'; expected "),
+        ('type="planar"', 'type="helical"', "type is 'drake:helical'; expected "),
         ("1 2 3", "1 -2 3", "its damping is -2.0; expected a number >= 0"),
         ("1 2 3", "1 2", "line 21: joint 'slides': <drake:damping> is '1 2'; expected 3 numbers"),
         (">0.003<", ">-1<", "inertia"),
@@ -161,3 +180,27 @@ def test_what_drake_changes(crane: Path) -> None:
     assert max(size for _, size in DrakeTwin(drakes, drake_plant(crane, [])).residuals(1)) < 1e-13
     differing = {what for what, size in DrakeTwin(mechanism, drake_plant(crane, [])).residuals(1) if size > 1e-9}
     assert {"mass matrix", "orientation of arm"} <= differing
+
+
+PAIR = CART.replace(
+    "</model>",
+    """<link name="twin"><pose>0.1 0.2 0.5 0 0 0</pose></link>
+    <joint name="follows" type="revolute"><parent>cart</parent><child>twin</child><axis><xyz>0 1 0</xyz></axis>
+      <drake:mimic joint="turns" multiplier="-2" offset="0.3"/></joint></model>""",
+)
+
+
+def test_a_joint_follows_by_drakes_own_element(crane: Path) -> None:
+    crane.write_text(PAIR)
+    mechanism = files.read(crane).mechanism
+    assert mechanism.links[mechanism.link_index("twin")].mimic == Mimic("turns", -2.0, 0.3)
+    assert mechanism.joint_coordinates(mechanism.link_index("twin"), np.array([0, 0, 0, 0.5])) == -0.7
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, drake_plant
+
+    for what, difference in DrakeTwin(mechanism, drake_plant(crane, [])).residuals(1):
+        assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of four bodies
+    for old, new in ((' offset="0.3"', ""), ('"-2"', '"two"'), ('joint="turns"', ""), ('"turns"', '"slides"')):
+        crane.write_text(PAIR.replace(old, new) if old != '"turns"' else PAIR.replace('joint="turns"', f"joint={new}"))
+        with pytest.raises(FileError, match="joint 'follows'"):
+            files.read(crane)

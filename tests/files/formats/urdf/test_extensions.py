@@ -72,7 +72,7 @@ def test_a_screw_and_damping() -> None:
     [
         (joint("screw"), "joint 'j': it has no <drake:screw_thread_pitch>; expected one, m for each turn"),
         (joint("screw", "<drake:screw_thread_pitch/>"), "<drake:screw_thread_pitch> has no value"),
-        (joint("curvilinear"), "type is 'drake:curvilinear'; expected 'fixed'"),
+        (joint("helical"), "type is 'drake:helical'; expected 'fixed'"),
         (joint("ball", tag="joint"), "type is 'ball'; expected 'fixed'"),
         (joint("planar", '<dynamics damping="1 2"/>'), "damping of <dynamics> is '1 2'; expected 3 numbers"),
         (joint("universal", '<dynamics damping="-1"/>'), "its damping is -1.0; expected a number >= 0"),
@@ -164,3 +164,23 @@ def test_transmissions_without_a_rotor(tmp_path: Path, old: str, new: str) -> No
     path.write_text(ROTOR.replace(old, new))
     assert files.read(path).mechanism.links[-1].motor == Motor(viscous=0.7)
     assert files.remarks(path)
+
+
+def test_drakes_limit_of_the_acceleration_is_read_and_written(tmp_path: Path) -> None:
+    limit = '<limit lower="-1" upper="1" effort="2" velocity="3" drake:acceleration="7"/>'
+    path = tmp_path / "arm.urdf"
+    path.write_text(joint("revolute", '<axis xyz="0 0 1"/>' + limit, tag="joint"))
+    assert files.remarks(path) == []
+    mech = lw.load(path)
+    link = mech.links[-1]
+    assert (link.qd_max, link.qdd_max, link.tau_max) == (3.0, 7.0, 2.0)
+    save(mech, path)
+    assert [(one.qd_max, one.qdd_max, one.tau_max) for one in lw.load(path).links][-1] == (3.0, 7.0, 2.0)
+    path.write_text(path.read_text().replace('"7.0"', '"-7.0"'))
+    with pytest.raises(FileError, match=r"joint 'j': its drake:acceleration limit is -7\.0"):
+        lw.load(path)
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import drake_plant
+
+    save(mech, path)
+    assert drake_plant(path, []).GetJointByName("j").acceleration_upper_limits().tolist() == [7.0]

@@ -18,7 +18,7 @@ ABC = AB + '<link name="c"/>\n'
 WHOLE = '<inertia ixx="1" iyy="1" izz="1" ixy="0" iyz="0" ixz="0"/>'
 TYPES = (
     "'fixed', 'revolute', 'continuous', 'prismatic', 'planar', 'floating', 'spherical', 'drake:ball', 'drake:planar', "
-    "'drake:universal' or 'drake:screw'"
+    "'drake:universal', 'drake:screw' or 'drake:curvilinear'"
 )
 TRIANGLE = "principal moments in which none exceeds the sum of the other two (triangle inequality)"
 FLOATING = "a floating joint can only be the one joint of the root"
@@ -93,7 +93,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         ABC + '<joint name="j" type="fixed"><parent link="a"/>\n<child link="b"/>\n<child link="c"/></joint>',
         [
             f"line 3: there are 3 roots, links that no joint carries: 'a' (line 2), 'b' (line 3), 'c' (line 4), {LEFT}",
-            "line 7: joint 'j': <child> occurs twice, first in line 6",
+            "line 7: joint 'j': <child> occurs twice, first in line 6; with drop_unknown=True the first counts",
         ],
     ),
     "joint without name": (
@@ -185,7 +185,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "two inertials": (
         f'<link name="a">\n<inertial><mass value="1"/>{WHOLE}</inertial>\n<inertial/></link>',
-        ["line 4: link 'a': <inertial> occurs twice, first in line 3"],
+        ["line 4: link 'a': <inertial> occurs twice, first in line 3; with drop_unknown=True the first counts"],
     ),
     "a coordinate of the base": (
         ABC + joint("j", "a", "b", kind="floating") + joint("base_x", "b", "c"),

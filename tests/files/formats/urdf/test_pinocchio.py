@@ -9,6 +9,7 @@ import pytest
 
 from linkwise import Mechanism
 from linkwise.files.formats.urdf import reader as urdf
+from linkwise.files.registry import ReadOptions
 from support.pinocchio_from_urdf import UrdfTwin
 from support.random_mechanisms import direct, random_state, relative
 
@@ -90,6 +91,19 @@ def test_jacobian_and_dynamics(pair: tuple[Mechanism, UrdfTwin], seed: int) -> N
         if name in mech.link_names:
             found, wanted = direct(mech, "jacobian", q, link=name), twin.jacobian(q, name)
             assert np.abs(found - wanted).max() < BOUND * max(1.0, np.abs(wanted).max())
+
+
+def test_the_first_of_two_elements_counts_on_request() -> None:
+    """As in urdfdom, by which Pinocchio reads."""
+    text = TEXTS["revolute"]
+    text = text.replace('<axis xyz="1 -1 2"/>', '<axis xyz="1 -1 2"/><axis xyz="0 1 0"/>')
+    text = text.replace("<mass", '<origin xyz="1 0 0"/><mass', 1)
+    reading = urdf.parse(text, options=ReadOptions(drop_unknown=True))
+    assert [str(remark).split(";")[-1] for remark in reading.remarks] == [" the first counts"] * 2
+    mech = reading.description.mechanism  # type: ignore[union-attr]
+    twin = UrdfTwin(text, mech)
+    for state in (random_state(mech, seed) for seed in range(2)):
+        assert relative(direct(mech, "inverse_dynamics", *state), twin.inverse_dynamics(*state)) < BOUND
 
 
 def test_the_comparison_has_teeth() -> None:

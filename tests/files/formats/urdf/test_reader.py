@@ -283,7 +283,7 @@ def test_an_element_that_says_the_same_again_is_a_remark() -> None:
         "line 6: joint 'a-b': <child> occurs twice, first in line 4, with the same words"
     ]
     problems = parsed(AB + joint("a", "b", axis + axis + '\n<axis xyz="0 0 1"/>' + limit)).problems
-    assert [str(problem) for problem in problems] == [f"line 7: {expected}"]
+    assert [str(problem) for problem in problems] == [f"line 7: {expected}; with drop_unknown=True the first counts"]
 
 
 def test_no_remark_without_a_reason() -> None:
@@ -410,6 +410,15 @@ def test_shapes() -> None:
     ]  # fmt: skip
     assert list(shapes) == wanted
     assert hash(shapes[0]) == hash(wanted[0])
+
+
+def test_of_two_materials_the_first_counts_on_request() -> None:
+    colours = '<material name="m"><color rgba="1 0 0 1"/></material><material name="n"><color rgba="0 1 0 1"/></material>'
+    text = f"<visual><geometry><box size='1 1 1'/></geometry>{colours}</visual>"
+    assert urdf.parse(f"<robot>{link('a', text)}</robot>").description.shapes == ()  # type: ignore[union-attr]
+    reading = urdf.parse(f"<robot>{link('a', text)}</robot>", options=ReadOptions(drop_unknown=True))
+    assert [shape.material for shape in reading.description.shapes] == ["m"]  # type: ignore[union-attr]
+    assert [str(remark).split("; ")[-1] for remark in reading.remarks] == ["the first counts"]
 
 
 @pytest.mark.parametrize(

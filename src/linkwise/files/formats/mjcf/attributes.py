@@ -97,6 +97,8 @@ _ATTRIBUTES = {
     """,
     "tendon joint": "joint coef",
     "tendon site": "site",
+    "tendon geom": "geom sidesite",
+    "tendon pulley": "divisor",
     **dict.fromkeys((*ACTUATORS, "plugin"), _ACTUATOR),
 }
 ATTRIBUTES = {kind: tuple(names.split()) for kind, names in _ATTRIBUTES.items()}

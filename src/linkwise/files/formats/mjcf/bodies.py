@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,14 @@ _PASSIVE = ("armature", "damping", "frictionloss", "springdamper", "stiffness")
 _AXES = (*np.eye(3), np.array([0.0, 0.0, 1.0]))
 
 
+class SpringLaw(NamedTuple):
+    """Stiffness (N m/rad or N/m), rest (rad or m; of a ball joint a quaternion), and stiffness of higher degree."""
+
+    stiffness: float
+    rest: Any
+    nonlinear: tuple[float, float] = (0.0, 0.0)
+
+
 @dataclass
 class MjcfJoint:
     """A hinge, a slide or a ball.
@@ -48,8 +56,8 @@ class MjcfJoint:
         Its coordinate in the pose that the file describes, rad or m.
     fields : dict
         limits, tau_max and motor of a `Link`.
-    spring : tuple or None
-        Stiffness (N m/rad or N/m) and rest (rad or m; of a ball joint a quaternion) of a linear spring.
+    spring : SpringLaw or None
+        The law of its spring.
     springref : float
         The coordinate (rad or m) from which springs of tendons count.
     parts : list of MjcfJoint
@@ -62,7 +70,7 @@ class MjcfJoint:
     axis: FloatArray
     ref: float
     fields: dict[str, Any]
-    spring: tuple[float, Any] | None = None
+    spring: SpringLaw | None = None
     springref: float = 0.0
     parts: list[MjcfJoint] = field(default_factory=list, repr=False)
 
@@ -99,12 +107,13 @@ def read_joint(attrs: Attributes, settings: Settings, outer: FloatArray) -> Mjcf
     if kind == "ball":
         _left_of_ball(attrs, settings)
         spring, motor = _spring(attrs, settings), joint_motor(attrs, settings)
-        turned_back = spring and (spring[0], UNTURNED)
+        turned_back = spring and SpringLaw(spring.stiffness, UNTURNED)
         return MjcfJoint(attrs, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": motor}, turned_back)
     motor = joint_motor(attrs, settings)
     fields = {"limits": _limits(attrs, settings, is_hinge), "tau_max": _effort_limit(attrs, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
-    return MjcfJoint(attrs, kind, point, direction, ref, fields, _spring(attrs, settings), _springref(attrs, settings))
+    spring = _spring(attrs, settings, single=True)
+    return MjcfJoint(attrs, kind, point, direction, ref, fields, spring, _springref(attrs, settings))
 
 
 def read_free(
@@ -133,7 +142,7 @@ def read_free(
     for kind, ending, axis, zero in zip(("slide",) * 3 + ("ball",), ("_x", "_y", "_z", ""), _AXES, rest, strict=True):
         named = {"name": f"{name}{ending}"} if name else {}
         part = Attributes(Element(attrs.element.tag, named | shared, attrs.element.line), attrs.log)
-        own = spring and (spring[0], zero)
+        own = spring and SpringLaw(spring.stiffness, zero)
         joints.append(MjcfJoint(part, kind, np.zeros(3), axis, 0.0, {"motor": motor}, own, parts=joints))
     return motor, joints
 
@@ -169,22 +178,27 @@ def _passive(attrs: Attributes, settings: Settings) -> float:
     return damping
 
 
-def _spring(attrs: Attributes, settings: Settings) -> tuple[float, float] | None:
-    """Stiffness and rest of a linear spring, 0 where a time constant says it; one of another law is remarked on."""
+def _spring(attrs: Attributes, settings: Settings, *, single: bool = False) -> SpringLaw | None:
+    """Law of a spring, of stiffness 0 where a time constant says it; one that cannot be read is remarked on.
+
+    With `single`, of a joint of one coordinate, it may have terms of higher degree.
+    """
     if _by_time_constant(attrs):
-        return 0.0, _springref(attrs, settings)
+        return SpringLaw(0.0, _springref(attrs, settings))
     stiffness = attrs.numbers("stiffness", 1, 3) or [0.0]
     if not any(stiffness) or {"spring", "passive"} & settings.disabled:
         return None
     if attrs.number("springyield"):
         attrs.remark(f"springyield = {attrs.text('springyield')} is left out, for a spring here does not yield")
     zero = _springref(attrs, settings)
-    if stiffness[0] < 0 or any(stiffness[1:]):
+    if stiffness[0] < 0 or (any(stiffness[1:]) and not single):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
         stretch = f"q - {zero!r}" if zero else "q"
-        attrs.remark(f"its spring is left out, for it is not linear: it pulls with -({law}), x = {stretch}")
+        why = "its stiffness is negative" if stiffness[0] < 0 else "it is not linear"
+        attrs.remark(f"its spring is left out, for {why}: it pulls with -({law}), x = {stretch}")
         return None
-    return stiffness[0], zero
+    square, cube = [*stiffness[1:], 0.0, 0.0][:2]
+    return SpringLaw(stiffness[0], zero, (square, cube))
 
 
 def _springref(attrs: Attributes, settings: Settings) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class Includer:
         """Return the contents of a file named by an element; empty after a report."""
         try:
             path = self.path(element, name)
-            root = self._read(path)
+            root = self._read(path, lambda line, message: self.log.drop(element, f"in {name!r}, line {line}: {message}"))
         except (FileError, XmlError) as error:
             for problem in error.problems if isinstance(error, FileError) else (error.problem,):
                 self.log.report(element, f"<{element.tag}> of {shown(name)}: {problem}")
@@ -75,7 +75,7 @@ class Includer:
             title = None
         return title or Path(name).stem
 
-    def _read(self, path: Path) -> Element:
+    def _read(self, path: Path, drop: Callable[[int, str], None]) -> Element:
         """The root element of a file that is not included already."""
         if path in self.seen:
             raise refused(path, "it is included already")
@@ -87,7 +87,7 @@ class Includer:
         if self.size > LARGEST_DESCRIPTION:
             most = LARGEST_DESCRIPTION // 1024**2
             raise refused(path, f"with it the included files are larger than {most} MB together")
-        return read_xml(text)
+        return read_xml(text, drop=drop)
 
     def _root(self) -> Path:
         """Return the main file's folder with symbolic links resolved."""

@@ -19,6 +19,7 @@ from linkwise.files.formats.mjcf.attributes import (
     named,
 )
 from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement, BodyTree, MjcfJoint, Site
+from linkwise.files.formats.mjcf.coordinate_sums import CoordinateSum
 from linkwise.files.formats.mjcf.document import Settings
 from linkwise.files.formats.mjcf.geoms import CONTESTED
 from linkwise.files.report import Report, attempt, unused_name
@@ -71,7 +72,9 @@ class Links:
         self.names, self.follows, self.stays, self.physical, self.floats = names, follows, stays, physical, floats
         self.gravity = np.array(gravity)
         self.moving: set[int] = set()
-        self.bearing: dict[int, list[str]] = {}
+        self.carrying: dict[
+            int, list[tuple[str, bool]]
+        ] = {}  # joints of each body, and whether their actuators bear weights
         self.joints: dict[int, MjcfJoint] = {}
         self.model_links: list[Link] = []
         self.between: set[int] = set()
@@ -89,10 +92,16 @@ class Links:
             self.moving.add(k)
             borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
             joints = [joint for joint in (body.free_joint, *(part.attributes for part in body.joints)) if joint is not None]
-            bearing = [joint.item for joint in joints if joint.flag("actuatorgravcomp")] or self.bearing.get(body.parent, [])
-            self.bearing[k] = bearing
+            carrying = [(joint.item, joint.flag("actuatorgravcomp")) for joint in joints] + self.carrying.get(
+                body.parent, []
+            )
+            self.carrying[k] = carrying
+            bearing = [item for item, is_borne in carrying if is_borne]
+            passive = [item for item, is_borne in carrying if not is_borne]
             if borne.any() and bearing:
-                body.attributes.remark(f"gravcomp is left out, for by actuatorgravcomp of {bearing[-1]} it is an actuator's")
+                why = f"by actuatorgravcomp of {bearing[0]} it is an actuator's"
+                alone = f", so it acts at {passive[0]} alone, which no force with a potential does" if passive else ""
+                body.attributes.remark(f"gravcomp is left out, for {why}{alone}")
             elif borne.any():
                 self.springs.append(ConstantForce(name, borne, body.inertia.com))
         if body.free_joint is not None and not body.joints and not self.floats:
@@ -144,11 +153,13 @@ class Links:
             values["joint_name"] = self.names.joint(joint.name, name)
             self.joints[at] = joint
             if joint.spring is not None and joint.time_constant is None:
-                stiffness, rest_length = joint.spring
+                stiffness, rest, nonlinear = joint.spring
                 called = values["joint_name"] or name
                 is_ball = joint.kind == "ball"
                 self.springs.append(
-                    BallSpring(called, stiffness, rest_length) if is_ball else Spring(called, stiffness, rest_length)
+                    BallSpring(called, stiffness, rest)
+                    if is_ball
+                    else Spring(called, stiffness, rest, nonlinear_stiffness=nonlinear)
                 )
             if joint.kind == "ball":
                 self._drive(attrs, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
@@ -233,6 +244,8 @@ class Equalities:
         Joints that stay at a coordinate, rad or m.
     loops : list of (Attributes, Loop)
         Loops, by the names of the links.
+    sums : list of CoordinateSum
+        What no `Mimic` is: sums of several coordinates, and polynomials of higher degree.
     floats : bool
         Whether the base floats: not a free body that something ties to the ground, which is a link on a floating joint.
     """
@@ -251,6 +264,7 @@ class Equalities:
         self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
         self.joints = {j.name: j for body in bodies.elements for j in body.joints if j.name and j.kind != "ball"}
+        self.balls = {j.name for body in bodies.elements for j in body.joints if j.name and j.kind == "ball"}
         self.reference = {WORLD: np.eye(4)}  # T_world_body in the pose that the file describes
         for k, body in enumerate(bodies.elements):
             self.reference[k] = self.reference[body.parent] @ body.frame
@@ -259,6 +273,7 @@ class Equalities:
         self.follows: dict[str, Mimic] = {}
         self.stays: dict[str, float] = {}
         self.loops: list[tuple[Attributes, Loop]] = []
+        self.sums: list[CoordinateSum] = []
         self._bound: dict[str, Element] = {}
 
     def read(self, section: Element) -> None:
@@ -284,7 +299,7 @@ class Equalities:
                 self._loop(attrs, element.tag)
 
     def settle(self) -> None:
-        """Fix the joints that follow a fixed joint."""
+        """Fix the joints that follow a fixed joint; a sum or polynomial of one is dropped."""
         followers: dict[str, list[str]] = {}
         for name, mimic in self.follows.items():
             followers.setdefault(mimic.joint, []).append(name)
@@ -294,6 +309,11 @@ class Equalities:
                 mimic = self.follows.pop(name)
                 self.stays[name] = mimic.ratio * self.stays[joint] + mimic.offset
                 settled.append(name)
+        for each in self.sums:
+            if held := [joint.name for joint in each.joints if joint.name in self.stays]:
+                what = "a polynomial of higher degree" if each.argument else "a sum of several joints"
+                each.attributes.drop(f"it is {what}, of which joint {shown(held[0])} is held")
+        self.sums = [each for each in self.sums if not {joint.name for joint in each.joints} & {*self.stays}]
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────
 
@@ -306,33 +326,55 @@ class Equalities:
         if second is first:
             attrs.report(f"joint {shown(first.name)} follows itself", "joint2")
             return
-        if line := self._line(attrs, second is not None):
-            self._bind(attrs, first, second, line[1], line[0], "joint1")
+        constant, *coefficients = self._coefficients(attrs)
+        if second is not None and any(coefficients[1:]):
+            self.sums.append(CoordinateSum(attrs, [(first, 1.0)], constant, (second, 1.0), coefficients))
+        else:
+            self._bind(attrs, first, second, coefficients[0], constant, "joint1")
 
     def _tendon(self, attrs: Attributes) -> None:
-        """The same of the lengths of fixed tendons, sums of joint coordinates, where that leaves one joint or two."""
+        """The same of the lengths of fixed tendons, sums of joint coordinates."""
         keys = ("tendon1", "tendon2")
         lengths = [attrs.lookup(key, self.tendons, "fixed tendons", needed=key == keys[0]) for key in keys]
         if lengths[0] is None or (lengths[1] is None and "tendon2" in attrs):
             return
-        line = self._line(attrs, lengths[1] is not None)
-        if line is None:
+        parts = [part.get("joint") for tendon in lengths if tendon is not None for part in tendon.element.all("joint")]
+        if balls := [name for name in parts if name in self.balls]:
+            attrs.drop(f"it ties the ball joint {shown(balls[0])}; expected hinges and slides")
             return
-        shift, slope = line
-        factors: dict[str, float] = {}
-        for tendon, share in zip(lengths, (1.0, -slope), strict=True):
-            for name, factor in () if tendon is None else self.wrapped(tendon):
-                if name is None:
-                    return
-                factors[name] = factors.get(name, 0.0) + share * factor
+        constant, *coefficients = self._coefficients(attrs)
+        factors, others = self._factors(lengths[0]), self._factors(lengths[1])
+        if factors is None or others is None:
+            return
+        argument = None
+        if any(others.values()) and any(coefficients[1:]):
+            names = [name for name, factor in others.items() if factor]
+            if len(names) > 1:
+                attrs.drop(f"its polynomial of higher degree is of a sum of {len(names)} joints; expected one")
+                return
+            argument = self.joints[names[0]], others[names[0]]
+        else:
+            for name, factor in others.items():
+                factors[name] = factors.get(name, 0.0) - coefficients[0] * factor
         tied = sorted((name for name, factor in factors.items() if factor), key=lambda name: name in self._bound)
-        if not 1 <= len(tied) <= 2:
-            count = f"{len(tied)} joints" if tied else "no joint"
-            attrs.drop(f"it ties {count}; only one or two can be tied here")
-            return
-        first, second = self.joints[tied[0]], self.joints[tied[1]] if tied[1:] else None
-        ratio = -factors[tied[1]] / factors[tied[0]] if second else 1.0
-        self._bind(attrs, first, second, ratio, shift / factors[tied[0]], "tendon1")
+        if not tied:
+            attrs.drop("it ties no joint")
+        elif argument is not None or len(tied) > 2:
+            terms = [(self.joints[name], factors[name]) for name in tied]
+            self.sums.append(CoordinateSum(attrs, terms, constant, argument, coefficients))
+        else:
+            first, second = self.joints[tied[0]], self.joints[tied[1]] if tied[1:] else None
+            ratio = -factors[tied[1]] / factors[tied[0]] if second else 1.0
+            self._bind(attrs, first, second, ratio, constant / factors[tied[0]], "tendon1")
+
+    def _factors(self, tendon: Attributes | None) -> dict[str, float] | None:
+        """The factors of the joints in the length of a fixed tendon; None after a report."""
+        factors: dict[str, float] = {}
+        for name, factor in () if tendon is None else self.wrapped(tendon):
+            if name is None:
+                return None
+            factors[name] = factors.get(name, 0.0) + factor
+        return factors
 
     def wrapped(self, tendon: Attributes) -> Iterator[tuple[str | None, float]]:
         """Yield the joint of each coefficient of a fixed tendon, by name; the name is None after a report."""
@@ -341,14 +383,10 @@ class Equalities:
             joint = wrap.lookup("joint", self.joints, "hinges and slides")
             yield None if joint is None else joint.name, wrap.number("coef")
 
-    def _line(self, attrs: Attributes, follows: bool) -> tuple[float, float] | None:
-        """Return the coefficients a0 and a1 of a joint coupling; None for a polynomial of higher degree."""
+    def _coefficients(self, attrs: Attributes) -> list[float]:
+        """The five coefficients of a polynomial, with MuJoCo's values for those that are missing."""
         coefficients = attrs.numbers("polycoef", 1, 5) or []
-        poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
-        if follows and any(poly[2:]):
-            attrs.drop(f"polycoef is {poly!r}, a polynomial of higher degree; only a0 + a1 x can be followed here")
-            return None
-        return poly[0], poly[1]
+        return coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
 
     def _bind(
         self, attrs: Attributes, first: MjcfJoint, second: MjcfJoint | None, ratio: float, shift: float, key: str

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from linkwise.errors import choices
+from linkwise.files.formats.mjcf.tendons import any_wrap, geom_type
 from linkwise.files.losses import Losses, motor_losses
 from linkwise.files.report import Description, can_exist, check_shape_links, unused_name
-from linkwise.files.xml_tree import NOT_XML
+from linkwise.files.xml_tree import NOT_XML, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.inertia import Inertia
@@ -21,6 +22,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.potential import UNTURNED, BallSpring, ConstantForce
 from linkwise.model.shape import Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
+from linkwise.model.tendon_path import Pulley, WrapObject, WrapSphere
 from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import translation
@@ -56,6 +58,12 @@ class BodyPlan:
         Of each link that is a body, the massless links before it whose joints the body has too, and itself.
     sites : dict of int to list
         Names and frames of the sites on each link.
+    wraps : dict of int to list
+        Names of further geoms on each link, that tendons wrap.
+    geom_names : dict of int to str
+        Names of shapes that tendons wrap, by their `id`.
+    paths : dict of int to list
+        Elements of the path of each spring between links: their tags and attributes.
     """
 
     def __init__(self, mechanism: Mechanism, shapes: Sequence[Shape]) -> None:
@@ -74,11 +82,13 @@ class BodyPlan:
         for k, loop in enumerate(mechanism.loops):
             ends = (loop.first, loop.first_frame), (loop.second, loop.second_frame)
             self.ends.append(self._add_sites(loop.name or f"loop{k + 1}", ends, taken))
-        self.paths: dict[int, list[str]] = {}
+        self.wraps: dict[int, list[tuple[str, WrapObject]]] = {}
+        self.geom_names: dict[int, str] = {}
+        self.paths: dict[int, list[tuple[str, dict[str, str]]]] = {}
+        geoms = {shape.name for shape in shapes if shape.name}
         for k, spring in enumerate(mechanism.springs):
             if isinstance(spring, LinearSpringDamper):
-                points = [(link, translation(*point)) for link, point in spring.points]
-                self.paths[k] = self._add_sites(spring.name or f"spring{k + 1}", points, taken)
+                self.paths[k] = [*self._path(spring.name or f"spring{k + 1}", spring, taken, geoms)]
         self.root = self._root()
         self.stacks: dict[int, list[int]] = {}
         for k in mechanism.order:
@@ -113,6 +123,36 @@ class BodyPlan:
             self.sites.setdefault(self.place(link), []).append((names[-1], frame))
         return names
 
+    def _path(
+        self, name: str, spring: LinearSpringDamper, taken: set[str], geoms: set[str]
+    ) -> Iterator[tuple[str, dict[str, str]]]:
+        """The elements of a path, whose sites and geoms are put on their links."""
+        points = [(x[0], translation(*x[1])) for x in spring.points if isinstance(x, tuple)]
+        sites = iter(self._add_sites(name, points, taken))
+        for x in spring.points:
+            if isinstance(x, Pulley):
+                yield "pulley", {"divisor": real(x.divisor)}
+            elif isinstance(x, WrapObject):
+                side = [] if x.side is None else [(x.side[0], translation(*x.side[1]))]
+                names = self._add_sites(f"{name}_side", side, taken)
+                yield "geom", {"geom": self._wrapped(f"{name}_wrap", x, geoms), **({"sidesite": names[0]} if names else {})}
+            else:
+                yield "site", {"site": next(sites)}
+
+    def _wrapped(self, name: str, wrap: WrapObject, taken: set[str]) -> str:
+        """The name of the geom that is wrapped: a shape of the link in the same place, or a new one."""
+        place = self.place(wrap.link)
+        for shape in self.shapes.get(place, ()):
+            part = np.s_[:3, 3] if isinstance(wrap, WrapSphere) else np.s_[:, :]
+            same = np.array_equal(wrap.frame[part], shape.origin[part])
+            if same and geom_type(wrap) == shape.kind and shape.size[0] == wrap.radius:
+                if id(shape) not in self.geom_names:
+                    single = shape.name and [x.name for on in self.shapes.values() for x in on].count(shape.name) == 1
+                    self.geom_names[id(shape)] = str(shape.name) if single else unused_name(name, taken)
+                return self.geom_names[id(shape)]
+        self.wraps.setdefault(place, []).append((unused_name(name, taken), wrap))
+        return self.wraps[place][-1][0]
+
     def _root(self) -> int:
         """Return the link that is identical to the floating base: the only one fixed to its frame, if any."""
         links = self.mechanism.links
@@ -124,7 +164,8 @@ class BodyPlan:
     def _is_stacked(self, k: int) -> bool:
         """True if a link only separates its joint from the next one."""
         link, below = self.mechanism.links[k], self.children[k]
-        bare = link.body.is_zero and k not in self.shapes and k not in self.sites and k != self.mechanism.tool_index
+        bare = link.body.is_zero and k not in self.shapes and k != self.mechanism.tool_index
+        bare = bare and k not in self.sites and k not in self.wraps
         if not bare or not link.moves or link.has_quaternion or len(below) != 1:
             return False
         following = self.mechanism.links[below[0]]
@@ -343,10 +384,12 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
 
 def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
     if isinstance(element, (Spring, LinearSpringDamper)):
-        where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
+        where = element.links[0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
         if element.force:
             yield f"spring {element.name or where!r}: its constant force"
-        if element.inertia and _branches(mechanism, element):
+        if element.inertia and any_wrap(element):
+            yield f"spring {element.name or where!r}: its inertia (MuJoCo has none for a tendon around geoms)"
+        elif element.inertia and _branches(mechanism, element):
             yield f"spring {element.name or where!r}: its inertia between branches (MuJoCo leaves it out)"
     elif isinstance(element, BallSpring):
         if element.name or element.rest != UNTURNED:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial, reduce
-from itertools import pairwise
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,12 @@ from linkwise.errors import FileProblem, choices, members, shown
 from linkwise.files.formats.mjcf.attachment import Attacher, Replicator
 from linkwise.files.formats.mjcf.attributes import ACTUATORS, ORDER, Attributes, Defaults, check_known, check_tag, offered
 from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement, BodyTree, repeated
+from linkwise.files.formats.mjcf.coordinate_sums import with_sums
 from linkwise.files.formats.mjcf.document import Includer, keep_body, settings_of
 from linkwise.files.formats.mjcf.geoms import scaled_to
 from linkwise.files.formats.mjcf.links import Equalities, LinkNames, Links, still_roots
 from linkwise.files.formats.mjcf.meshes import Meshes
+from linkwise.files.formats.mjcf.tendons import TendonPath
 from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, Report, attempt, some, with_tool_at_a_tip
 from linkwise.files.xml_tree import Element, XmlError, read_xml
@@ -28,6 +29,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.potential import BallSpring
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
+from linkwise.model.tendon_path import is_path
 from linkwise.spatial.scalar import FloatArray
 
 READ = ("compiler", "option", "default", "worldbody", "tendon", "equality", "actuator")
@@ -48,7 +50,7 @@ LEFT = {
 KNOWN = (*READ, *LEFT)
 
 #: Why tendons and actuators are left out.
-TENDON_LEFT = "only fixed tendons and straight ones with a stiffness, damping or armature of their own act here"
+TENDON_LEFT = "only tendons with a stiffness, damping or armature of their own act here"
 ACTUATOR_LEFT = "what drives the joints is not a part of the mechanism"
 
 #: No time constant, and no square of one, counts as less (MuJoCo's bound).
@@ -80,8 +82,8 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
     [1.571]
     """
     try:
-        top = read_xml(text, "mujoco")
         log = Report(options.drop_unknown)
+        top = read_xml(text, "mujoco", log.drop)
         includer = Includer(folder, log, options.include_root)
         includer.expand(top)
         attacher = Attacher(top, log, includer)
@@ -98,10 +100,8 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
 
 
 def _pulls(attrs: Attributes) -> bool:
-    """True if a tendon has a spring, damper or inertia, and is fixed or runs straight between two sites."""
-    if attrs.element.tag != "fixed" and any(part.tag != "site" for part in attrs.element.children):
-        return False
-    return _acts(attrs, ("stiffness", "damping", "armature"))
+    """True if a tendon has a spring, damper or inertia."""
+    return any(any(attrs.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping", "armature"))
 
 
 def _mobility(mass: FloatArray) -> FloatArray:
@@ -112,11 +112,6 @@ def _mobility(mass: FloatArray) -> FloatArray:
     empty, shares = values <= 1e-13, np.square(vectors)  # (the diagonal is 1: rounding of some units, times the size)
     mobility = scale**2 * (shares[:, ~empty] / values[~empty]).sum(axis=1)
     return np.where(shares[:, empty].sum(axis=1) > 1e-9, np.inf, mobility)
-
-
-def _acts(attrs: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
-    """True if some of the tendon's attributes are not zero."""
-    return any(any(attrs.numbers(key, 1, 3) or ()) for key in keys)
 
 
 class _Reader:
@@ -155,15 +150,11 @@ class _Reader:
                 check_tag(element, "<mujoco>", self.log, KNOWN)
 
     def _tendon(self, element: Element) -> Attributes:
-        """A tendon, left out but for some; not one around geoms with an inertia, which would be missing."""
+        """A tendon, left out unless it pulls."""
         item = f"tendon {shown(element.get('name'))}"
         attrs = Attributes(element, self.log, item, kind="tendon", defaults=self.defaults.of(element, kind="tendon"))
         if not _pulls(attrs):
             self.log.leave(element, f"<{element.tag}> of <tendon>", TENDON_LEFT)
-            if element.tag == "spatial" and _acts(attrs):
-                attrs.remark("its spring and damper are left out, for it goes around geoms or over pulleys")
-            if attrs.number("armature"):
-                attrs.report("its armature is an inertia along a path, which has no counterpart here", "armature")
         return attrs
 
     def _actuator(self, element: Element, equalities: Equalities) -> None:
@@ -203,18 +194,21 @@ class _Reader:
             self._actuator(element, equalities)
         floats = equalities.floats
         physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
-        links = Links(names, follows, stays, self._borne(), physical=physical, floats=floats)
+        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
         kept = self._link_bodies(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
         for tendon in filter(_pulls, tendons):
-            self._spring(tendon, links, equalities, kept)
+            self._spring(tendon, links, equalities, bodies, kept)
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
                 self.log.leave(site.attributes.element, "<site>", "a frame without a constraint on it")
         if not bodies.elements:
             links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
         mechanism = self._mechanism(links, equalities, floats)
+        places = frozenset(links.between)
+        if mechanism is not None and equalities.sums:
+            mechanism, places = with_sums(mechanism, equalities.sums, places)
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.problems or mechanism is None:
             return Reading(None, self.log.sorted_problems, links.lines)
@@ -222,12 +216,14 @@ class _Reader:
         links.lines["floating",] = next((body.free_joint.element.line for body in bodies.elements if body.free_joint), 0)
         self._tell_lacking([bodies.elements[k] for k in kept])
         description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
-        return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
+        return Reading(description, [], links.lines, remarks, places, self.log.lacking)
 
-    def _spring(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
+    def _spring(
+        self, attrs: Attributes, links: Links, equalities: Equalities, bodies: BodyTree, kept: Collection[int]
+    ) -> None:
         """The spring and damper of a tendon: the length is a sum of joint coordinates, or of lines from site to site."""
         if attrs.element.tag == "spatial":
-            self._spring_of_path(attrs, links, equalities, kept)
+            self._spring_of_path(attrs, links, equalities, bodies, kept)
             return
         joints = {joint.name: joint for k in kept for joint in equalities.bodies[k].joints}
         ratios: dict[str, float] = {}
@@ -246,29 +242,29 @@ class _Reader:
             if spring := attrs.build(partial(Spring, ratios, **values)):
                 links.springs.append(spring)
 
-    def _spring_of_path(self, attrs: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
+    def _spring_of_path(
+        self, attrs: Attributes, links: Links, equalities: Equalities, bodies: BodyTree, kept: Collection[int]
+    ) -> None:
         """The spring and damper of a spatial tendon."""
-        places = [Attributes(part, self.log, f"{attrs.item}: <site>", kind="tendon site") for part in attrs.element.children]
-        sites = [place.lookup("site", equalities.sites, "sites") for place in places]
-        equalities.used.update(str(place.text("site")) for place in places)
-        ends = [site for site in sites if site is not None]
-        if len(ends) < len(sites):
+        path = TendonPath(attrs, equalities, bodies)
+        if path.points is None:
             return
-        bodies = [site.body for site in ends]
-        if not {*bodies} - {WORLD} <= {*kept}:
+        if not is_path(path.points):
+            attrs.report("its path is wrong; expected two sites or more after each pulley, and geoms only between two sites")
+            return
+        if not (path.bodies | path.sides) - {WORLD} <= {*kept}:
             attrs.remark("its spring and damper are left out, for it pulls at a body that is left out")
             return
-        if len({*bodies}) < 2:
+        if len(path.bodies) < 2:
             attrs.remark("its spring and damper are left out, for its sites are on one body")
             return
-        poses = {WORLD: np.eye(4)}
-        for k, body in enumerate(equalities.bodies):  # (at the coordinates from which MuJoCo counts springs)
-            motions = [joint.motion(joint.springref) for joint in body.joints]
-            poses[k] = reduce(np.matmul, [body.frame, *motions], poses[body.parent])
-        at = [(poses[site.body] @ site.frame)[:3, 3] for site in ends]
-        length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(at))
-        names = ["base" if body == WORLD else equalities.links[body] for body in bodies]
-        points = [(name, site.frame[:3, 3]) for name, site in zip(names, ends, strict=True)]
+        if path.wraps and attrs.number("armature"):
+            attrs.report("it has an armature and goes around geoms, which MuJoCo does not support", "armature")
+            return
+        points = path.points
+        if (spring := attrs.build(partial(LinearSpringDamper, points))) is None:
+            return
+        length = path.length(spring.pieces)
         values = self._spring_values(attrs, length)
         if values and 0.0 < -values.get("rest", 0.0) <= values["slack"]:  # (no line is shorter than 0)
             values |= {"rest": 0.0, "slack": values["slack"] + values["rest"]}
@@ -281,8 +277,9 @@ class _Reader:
         inertia = {"inertia": attrs.number("armature"), "name": attrs.text("name")}
         stiffness, *others = attrs.numbers("stiffness", 1, 3) or [0.0]
         lengths = attrs.numbers("springlength", 1, 2) or [-1.0]
-        if any(others) or not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in attrs:
-            attrs.remark("its spring and damper are left out, for the spring is not linear")
+        if not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in attrs:
+            why = "it yields" if "springyield" in attrs else "its stiffness or range of lengths is negative"
+            attrs.remark(f"its spring and damper are left out, for {why}")
             return inertia if inertia["inertia"] else None
         for key, noun in (("frictionloss", "friction"), ("range", "range")):
             if any(attrs.numbers(key, 1, 2) or ()):
@@ -290,7 +287,8 @@ class _Reader:
         at_reference = {*lengths} == {-1.0}
         rest_length = reference if at_reference else lengths[0]
         damping = 0.0 if "damper" in off else attrs.damping()
-        values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
+        laws = [0.0] * 3 if "spring" in off else [stiffness, *others, 0.0, 0.0]
+        values = {"stiffness": laws[0], "rest": rest_length, "damping": damping, "nonlinear_stiffness": laws[1:3]}
         return {**values, **inertia, "slack": 0.0 if at_reference else lengths[-1] - lengths[0]}
 
     def _tell_lacking(self, kept: Sequence[BodyElement]) -> None:
@@ -368,10 +366,12 @@ class _Reader:
                 self.log.report(self.root, str(problem))
         return mechanism and with_tool_at_a_tip(mechanism)
 
-    def _borne(self) -> Sequence[float]:
-        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off."""
+    def _borne(self, bodies: BodyTree) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or no share is above zero."""
         off = self.settings.disabled
-        return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
+        is_off = {"gravity", "passive"} & off or {"spring", "damper"} <= off
+        borne = not is_off and any(body.attributes.number("gravcomp") > 0 for body in bodies.elements)
+        return self.settings.gravity if borne else (0.0, 0.0, 0.0)
 
     def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
         """Add the springs and dampers defined by time constants t and damping ratios z.
@@ -398,7 +398,7 @@ class _Reader:
         speeds = {k: [*range(free.nv)[balls[k]]] if k in balls else [first + places[k]] for k in timed}
         springs, motors = [*mechanism.springs], [*mechanism.motors]
         for k, (joint, (constant, ratio)) in timed.items():
-            name, (_, rest) = mechanism.links[k].coordinate_name, joint.spring or (0.0, 0.0)
+            name, rest = mechanism.links[k].coordinate_name, joint.spring.rest if joint.spring else 0.0
             felt = [at for other in timed if other == k or timed[other][0] in joint.parts for at in speeds[other]]
             inertia = 1.0 / float(mobility[felt].mean())
             if not inertia:

@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.files.formats.mjcf.attributes import ORDER
 from linkwise.files.formats.mjcf.geoms import PARTS, WHOLE
 from linkwise.files.formats.mjcf.losses import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
+from linkwise.files.formats.mjcf.tendons import any_wrap, geom_type
 from linkwise.files.report import needs_tool_frame, unused_name
 from linkwise.files.xml_tree import element_lines, numbers, real
 from linkwise.mechanism import Mechanism
@@ -21,6 +22,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import BASE
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
+from linkwise.model.tendon_path import WrapObject
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
@@ -179,7 +181,7 @@ class _Writer:
         attrs |= _written(self.efforts.get(name, {}))
         if name in self.plan.springs:
             spring = self.plan.springs[name]
-            attrs |= {"stiffness": real(spring.stiffness), "springref": real(spring.rest)}
+            attrs |= {"stiffness": _stiffness(spring), "springref": real(spring.rest)}
         return element_lines("joint", attrs)
 
     def _free(self, name: str, attrs: dict[str, str]) -> list[str]:
@@ -204,11 +206,15 @@ class _Writer:
             for name, frame in self.plan.sites.get(k, ())
             for line in element_lines("site", {"name": name, **_pose(outer @ frame)})
         ]
-        return sites + [line for shape in self.plan.shapes.get(k, ()) for line in self._geom(shape, outer)]
+        shapes = [line for shape in self.plan.shapes.get(k, ()) for line in self._geom(shape, outer)]
+        return (
+            sites + shapes + [line for name, wrap in self.plan.wraps.get(k, ()) for line in _wrap_lines(name, wrap, outer)]
+        )
 
     def _geom(self, shape: Shape, outer: Array) -> list[str]:
         size = [value * part for value, part in zip(shape.size, PARTS.get(shape.kind, WHOLE), strict=False)]
         attrs = {"name": str(shape.name)} if shape.name in self.shape_names else {}
+        attrs |= {"name": self.plan.geom_names[id(shape)]} if id(shape) in self.plan.geom_names else {}
         attrs |= {"type": shape.kind, "size": numbers(size), **_pose(outer @ shape.origin), "mass": "0"}
         attrs |= {"contype": "0", "conaffinity": "0"} if shape.role == "visual" else {}
         attrs |= {} if shape.colour is None else {"rgba": numbers(shape.colour)}
@@ -228,16 +234,16 @@ class _Writer:
         if isinstance(element, LinearSpringDamper):
             attrs = {"name": element.name} if element.name else {}
             attrs |= _laws(element)
-            sites = [line for name in self.plan.paths[k] for line in element_lines("site", {"site": name})]
-            return element_lines("spatial", {**attrs, **_rest_range(element)}, sites)
+            path = [line for tag, part in self.plan.paths[k] for line in element_lines(tag, part)]
+            return element_lines("spatial", {**attrs, **_rest_range(element)}, path)
         if not isinstance(element, Spring) or element is self.plan.springs.get(element.joints[0][0]):
             return []
         if not _laws(element):
             return []
         sign = -1.0 if element.rest == -1.0 else 1.0  # (a length of -1 means that of springref)
         attrs = {"name": element.name} if element.name else {}
-        attrs |= _rest_range(element, sign) if element.stiffness else {}
-        attrs |= _laws(element)
+        attrs |= _rest_range(element, sign) if element.stiffness or any(element.nonlinear_stiffness) else {}
+        attrs |= _laws(element, sign)
         joints = [{"joint": name, "coef": real(sign * ratio)} for name, ratio in element.joints]
         return element_lines("fixed", attrs, [line for joint in joints for line in element_lines("joint", joint)])
 
@@ -262,10 +268,26 @@ def _rest_range(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict
     return {"springlength": numbers(ends)}
 
 
-def _laws(element: Spring | LinearSpringDamper) -> dict[str, str]:
+def _laws(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
     """Return the attributes of a tendon for a spring."""
-    values = {"stiffness": element.stiffness, "damping": element.damping, "armature": element.inertia}
-    return {key: real(value) for key, value in values.items() if value}
+    values = {"damping": element.damping, "armature": 0.0 if any_wrap(element) else element.inertia}
+    elastic = element.stiffness or any(element.nonlinear_stiffness)
+    laws = {"stiffness": _stiffness(element, sign)} if elastic else {}
+    return {**laws, **{key: real(value) for key, value in values.items() if value}}
+
+
+def _stiffness(element: Spring | LinearSpringDamper, sign: float = 1.0) -> str:
+    """The stiffness, with those of higher degree where there are some; -1 for a length that is counted the other way."""
+    square, cube = element.nonlinear_stiffness
+    return numbers([element.stiffness, sign * square, cube]) if square or cube else real(element.stiffness)
+
+
+def _wrap_lines(name: str, wrap: WrapObject, outer: Array) -> list[str]:
+    """A geom that is only wrapped: its length along a cylinder has no meaning."""
+    kind = geom_type(wrap)
+    size = [wrap.radius] if kind == "sphere" else [wrap.radius, wrap.radius]
+    attrs = {"name": name, "type": kind, "size": numbers(size), **_pose(outer @ wrap.frame), "mass": "0"}
+    return element_lines("geom", attrs | {"contype": "0", "conaffinity": "0"})
 
 
 def _section(tag: str, inner: Sequence[str]) -> list[str]:

@@ -55,8 +55,9 @@ class Values(Report):
     def only(self, item: str, element: Element, tag: str) -> Element | None:
         """The child with that tag, of which there may be one."""
         children = element.all(tag)
-        if len(children) > 1:
-            self.report(children[1], f"{item}: <{tag}> occurs twice, first in line {children[0].line}")
+        for other in children[1:]:
+            self.drop(other, f"{item}: <{tag}> occurs twice, first in line {children[0].line}", "the first counts")
+            element.children.remove(other)
         return children[0] if children else None
 
     def text(self, item: str, element: Element, tag: str) -> str | None:
@@ -197,7 +198,7 @@ class Document:
             if file in open_files:
                 values.report(element, f"<include> of {uri!r}: the file includes itself")
                 return None
-            top = self._sdf(read_text(file, LARGEST_DESCRIPTION), file)
+            top = self._sdf(read_text(file, LARGEST_DESCRIPTION), file, element)
         except (FileError, XmlError) as error:
             problems = error.problems if isinstance(error, FileError) else [error.problem]
             values.report(element, f"<include> of {uri!r}: {problems[0]}")
@@ -216,12 +217,13 @@ class Document:
         self.expand(models[0], (file, version), (*open_files, file))
         return models[0]
 
-    def _sdf(self, text: str, file: Path) -> Element:
-        """Parse the ``<sdf>`` of a text; another format, such as URDF, is converted."""
+    def _sdf(self, text: str, file: Path, element: Element) -> Element:
+        """Parse the ``<sdf>`` of a text that an element includes; another format, such as URDF, is converted."""
         options = replace(self.options, root=None, xacro=None)
         form = format_of(file, text, options)
         if form.tag == "sdf":
-            return read_xml(text, "sdf")
+            place = f"in {file.name!r}, line "
+            return read_xml(text, "sdf", lambda line, message: self.values.drop(element, f"{place}{line}: {message}"))
         reading = form.read(text, file, options)
         lost = [] if reading.description is None else list(losses(reading.description.mechanism))
         problems = reading.problems or [FileProblem(0, f"would be lost in an SDF: {part}") for part in lost]

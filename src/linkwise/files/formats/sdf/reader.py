@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileProblem, Problem, choices, shown
+from linkwise.files.drake_curves import curvilinear_joint
 from linkwise.files.formats.sdf.auto_inertia import DENSITY, summed_solids
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import MOST, WORLD, FrameError, Scope
@@ -44,6 +45,7 @@ KINDS = {
     "ball": "ball",
     "fixed": "fixed",
     "drake:planar": "planar",
+    "drake:curvilinear": "curvilinear",
 }
 
 #: Default gravity of a world, m/s2.
@@ -89,7 +91,7 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
     """
     values = Values(options.drop_unknown)
     try:
-        top = read_xml(text, "sdf")
+        top = read_xml(text, "sdf", values.drop)
         version = file_version(values, top)
         if values.problems:
             return Reading(None, values.sorted_problems, {})
@@ -298,9 +300,12 @@ class _Reader:
         self._axes(scope, joint, item, kind)
         if joint.kind in ONE:
             self._rotor(joint, item)
+            self._drake_mimic(joint, item)
         if joint.kind == "planar":
             joint.start = self._placed(scope, scope.end(element, "parent"), element)
             self._planar(joint, item)
+        if joint.kind == "curvilinear":
+            self._curvilinear(joint, item, self._placed(scope, scope.end(element, "parent"), element))
         if kind == "screw":
             joint.fields["pitch"] = self._pitch(item, element)
         return joint
@@ -403,8 +408,32 @@ class _Reader:
             return
         defaults = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
         ratio, offset, reference = (self.values.number(item, child, tag, value) for tag, value in defaults.items())
+        self._follow(joint, item, leader, ratio, offset - ratio * reference, child)
+
+    def _drake_mimic(self, joint: SdfJoint, item: str) -> None:
+        """Drake's own element: it follows multiplier leader + offset, of which all are attributes."""
+        child = self.values.only(item, joint.element, "drake:mimic")
+        if child is None:
+            return
+        values = []
+        for key in ("multiplier", "offset"):
+            text = child.get(key)
+            subject = f"{item}: {key} of <drake:mimic>"
+            parsed = None if text is None else self.values.finite(child, subject, text, 1)
+            if text is None:
+                self.values.report(child, f"{item}: <drake:mimic> has no {key}; expected a number")
+            values += list(parsed or ())
+        leader = (child.get("joint") or "").strip()
+        if not leader or "mimic" in joint.fields:
+            why = "names no joint" if not leader else "stands beside a <mimic> of its axis"
+            self.values.report(child, f"{item}: <drake:mimic> {why}; expected one joint that it follows")
+        elif len(values) == 2:
+            self._follow(joint, item, leader, values[0], values[1], child)
+
+    def _follow(self, joint: SdfJoint, item: str, leader: str, ratio: float, offset: float, at: Element) -> None:
+        """Let a joint follow one of its own model."""
         prefix = joint.name[: len(joint.name) - len((joint.element.get("name") or "").strip())]
-        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset - ratio * reference), child)
+        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset), at)
         joint.fields |= {"mimic": mimic} if mimic else {}
 
     def _planar(self, joint: SdfJoint, item: str) -> None:
@@ -416,6 +445,28 @@ class _Reader:
             return
         names = Link(name=joint.name, joint="planar", axis=(0.0, 0.0, 1.0)).coordinate_names
         joint.springs += [Spring(name, damping=value) for name, value in zip(names, damping, strict=True) if value]
+
+    def _curvilinear(self, joint: SdfJoint, item: str, start: FloatArray) -> None:
+        """Drake's joint along a path, which begins in a frame of the parent."""
+        values, element = self.values, joint.element
+
+        def direction(tag: str, default: tuple[float, ...]) -> tuple[float, ...]:
+            part = values.only(item, element, tag)
+            return default if part is None else values.vector(f"{item}: <{tag}>", part, "xyz", (0.0, 0.0, 0.0))
+
+        number = lambda curve, name: values.number(item, curve, f"drake:{name}", 0.0)  # noqa: E731
+        repeats = values.flag(item, element, "drake:is_periodic")
+        path = curvilinear_joint(values, item, element, number, direction, repeats)
+        damping = values.number(item, element, "drake:damping", 0.0)
+        if damping < 0:
+            values.report(element, f"{item}: its damping is {damping!r}; expected a number >= 0")
+        if path is None or damping < 0:
+            joint.kind = "fixed"
+        else:
+            joint.start = start @ path[1]
+            joint.fields["joint"] = path[0]
+            joint.fields |= {} if repeats else {"limits": (0.0, float(path[0].lengths.sum()))}
+            joint.fields |= {"motor": Motor(viscous=damping)} if damping else {}
 
     def _rotor(self, joint: SdfJoint, item: str) -> None:
         """Drake's rotor with its gear, as the joint feels it; by Drake's rule a joint without effort has none."""
@@ -557,7 +608,7 @@ class _Reader:
 ROTOR = {"rotor_inertia": 0.0, "gear_ratio": 1.0}
 
 #: The elements with axes of the kinds of joints that have not one alone.
-AXES: dict[str, list[str]] = {"fixed": [], "ball": [], "planar": [], "universal": ["axis", "axis2"]}
+AXES: dict[str, list[str]] = {"fixed": [], "ball": [], "planar": [], "curvilinear": [], "universal": ["axis", "axis2"]}
 
 #: Joints with one coordinate.
 ONE = ("revolute", "prismatic", "screw")

@@ -165,22 +165,22 @@ class JointTree:
         carried = {joint.child for joint in self._all}
         standing = [name for name in links if self._static(name)]
         loose = [name for name in links if name not in carried]
-        # (from the ground, backwards too; at once if the rest closes no loop)
+        # (from the ground and from free links, backwards too; at once if the rest closes no loop)
         for starts, backwards in ((standing, True), (standing, False), ([*standing, *loose], False)):
             self.root_of: dict[str, str] = {WORLD: WORLD}
             self._chosen: dict[int, SdfJoint] = {}
             self.roots: list[str] = []
             self._grow(WORLD, starts, backwards=backwards)
-            self._grow(None, loose)
-            for name in links:  # (a ring that nothing carries hangs on its first link)
-                self._grow(None, [name])
+            for name in [*loose, *links]:  # (a ring that nothing carries hangs on its first link)
+                self._grow(None, [name], backwards=backwards)
             if all(joint.kind in CLOSURES for k, joint in enumerate(self._all) if k not in self._chosen):
                 break
         self.joints = [self._chosen[k] for k in sorted(self._chosen)]
         self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
         for joint in (joint for joint in self.joints if joint not in self._all):
             stays = "is of that link as seen from the other" if joint.kind == "ball" else "is the same"
-            text = f"it carries {joint.child!r}, its parent, for its child {joint.parent!r} is held by the ground"
+            held = "the ground" if self._ground(joint.parent) == WORLD else repr(self.root_of[joint.parent])
+            text = f"it carries {joint.child!r}, its parent, for its child {joint.parent!r} is held by {held}"
             values.remark(joint.element, f"joint {joint.name!r}: {text}; its coordinate {stays}")
 
     def _static(self, name: str) -> bool:

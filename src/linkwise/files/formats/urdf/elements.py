@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import choices
+from linkwise.files.drake_curves import curvilinear_joint
 from linkwise.files.report import Report, body_fields
 from linkwise.files.text import number, why_not
 from linkwise.files.xml_tree import Element
@@ -51,13 +52,13 @@ class Notes(Report):
         children = element.all(tag)
         for other in children[1:]:
             twice = f"{item}: <{tag}> occurs twice, first in line {children[0].line}"
-            if not other.repeats(children[0]):
-                self.report(other, twice)
-                break
-            self.remark(other, f"{twice}, with the same words")
-            for part in other.walk():
-                part.asked_attributes.update(part.attributes)
-                part.asked_tags.update(child.tag for child in part.children)
+            if other.repeats(children[0]):
+                self.remark(other, f"{twice}, with the same words")
+            else:
+                self.drop(other, twice, "the first counts")
+                if not self.drops:
+                    break
+            element.children.remove(other)
         return children[0] if children else None
 
     def named(self, parent: Element, tag: str) -> Iterator[tuple[str, Element]]:
@@ -194,12 +195,13 @@ EXTENSIONS = {
     "drake:planar": "planar",
     "drake:universal": "universal",
     "drake:screw": "screw",
+    "drake:curvilinear": "curvilinear",
 }
 
 TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating", *EXTENSIONS)
 
 #: Joints with one coordinate.
-SINGLE = ("revolute", "continuous", "prismatic", "drake:screw")
+SINGLE = ("revolute", "continuous", "prismatic", "drake:screw", "drake:curvilinear")
 
 #: URDF's default axis.
 AXIS = (1.0, 0.0, 0.0)
@@ -312,7 +314,15 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
         notes.report(element, f"{item}: its parent and its child are the same link, {child!r}")
         return None
     joint = JointElement(name, kind, parent, child, element, before, FIXED_AXES.get(kind, AXIS))
-    for tag in MOVING if kind in SINGLE else ["axis"] if kind == "planar" else []:
+    for tag in (
+        ("dynamics", "mimic")
+        if kind == "drake:curvilinear"
+        else MOVING
+        if kind in SINGLE
+        else ["axis"]
+        if kind == "planar"
+        else []
+    ):
         read, fields = MOVING[tag]
         part = notes.only(item, element, tag)
         if part is not None:
@@ -349,6 +359,13 @@ def _axis(notes: Notes, item: str, joint: JointElement, element: Element) -> Non
         notes.report(element, f"{item}: its axis is zero; expected a direction")
 
 
+#: Drake's attribute of a ``<limit>``.
+ACCELERATION = "drake:acceleration"
+
+#: Attributes of a ``<limit>``, and what they limit.
+GREATEST = {"velocity": "qd_max", ACCELERATION: "qdd_max", "effort": "tau_max"}
+
+
 def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     if joint.kind != "continuous":
         low, high = (notes.end(item, element, end, 0.0) for end in ("lower", "upper"))
@@ -357,7 +374,7 @@ def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> No
         limits = notes.limits(element, item, low, high, notes.swap_limits)
         if limits != (-math.inf, math.inf):
             joint.fields["limits"] = limits
-    for attribute, name in (("velocity", "qd_max"), ("effort", "tau_max")):
+    for attribute, name in GREATEST.items():
         greatest = notes.end(item, element, attribute, math.inf)
         if greatest < 0:
             notes.report(element, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
@@ -379,7 +396,10 @@ def _dynamics(notes: Notes, item: str, joint: JointElement, element: Element) ->
 
 
 def _extension(notes: Notes, item: str, joint: JointElement) -> None:
-    """The pitch of a screw, and the damping of a joint with several coordinates."""
+    """The pitch of a screw, the path of a curvilinear joint, and the damping of a joint with several coordinates."""
+    if joint.kind == "drake:curvilinear":
+        _curvilinear(notes, item, joint)
+        return
     if joint.kind == "drake:screw":
         part = notes.only(item, joint.element, PITCH)
         if part is None:
@@ -399,6 +419,26 @@ def _extension(notes: Notes, item: str, joint: JointElement) -> None:
         joint.damping = values
 
 
+def _curvilinear(notes: Notes, item: str, joint: JointElement) -> None:
+    element = joint.element
+
+    def direction(tag: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        part = notes.only(item, element, tag)
+        return default if part is None else notes.vector(item, part, "xyz", (0.0, 0.0, 0.0))
+
+    part = notes.only(item, element, "drake:is_periodic")
+    repeats = part is not None and part.get("value") == "true"
+    path = curvilinear_joint(
+        notes, item, element, lambda curve, name: notes.number(item, curve, name, 0.0), direction, repeats
+    )
+    if path is None:  # (which is reported)
+        joint.kind, joint.fields = "fixed", {}
+    else:
+        joint.before = joint.before @ path[1]
+        joint.fields["joint"] = path[0]
+        joint.fields |= {} if repeats else {"limits": (0.0, float(path[0].lengths.sum()))}
+
+
 def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     leader = notes.word(item, element, "joint")
     ratio, offset = notes.number(item, element, "multiplier", 1.0), notes.number(item, element, "offset", 0.0)
@@ -410,7 +450,7 @@ def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> No
 #: Reader of each element of a movable joint, and the fields that it sets.
 MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tuple[str, ...]]] = {
     "axis": (_axis, ("axis",)),
-    "limit": (_limit, ("limits", "qd_max", "tau_max")),
+    "limit": (_limit, ("limits", *GREATEST.values())),
     "dynamics": (_dynamics, ("motor",)),
     "mimic": (_mimic, ("mimic",)),
 }

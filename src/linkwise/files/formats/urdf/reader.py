@@ -212,11 +212,11 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
     options : ReadOptions
         How it is read.
     """
+    notes = Notes(options.swap_limits, options.drop_unknown)
     try:
-        robot = read_xml(text, "robot")
+        robot = read_xml(text, "robot", notes.drop)
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    notes = Notes(options.swap_limits, options.drop_unknown)
     for child in robot.children:
         if child.tag == "drake:joint":
             child.tag = "joint"
@@ -311,7 +311,7 @@ class _Reader:
         self.places[f"joint {joint.name!r}"] = {"": joint.element.line, **joint.lines}
         fields: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
         fields |= {**joint.fields, **body}
-        if fields["joint"] not in {"fixed", "floating", "ball"}:
+        if KINDS[joint.kind] not in {"fixed", "floating", "ball", "curvilinear"}:
             fields["axis"] = joint.axis
         if joint.name != name:
             fields["joint_name"] = joint.name

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.files.formats.urdf.elements import GEOMETRIES, PITCH, UNBOUNDED
+from linkwise.files.formats.urdf.elements import ACCELERATION, GEOMETRIES, GREATEST, PITCH, UNBOUNDED
 from linkwise.files.losses import Losses, motor_losses
 from linkwise.files.report import Description, can_exist, check_shape_links, needs_tool_frame, unused_name
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
@@ -202,7 +202,9 @@ def _robot(mechanism: Mechanism, shapes: Sequence[Shape]) -> Iterator[str]:
     ]
     inner += [line for joint in plan.joints for line in _joint(joint)]
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    drake = {"xmlns:drake": "http://drake.mit.edu"} if any(joint.kind == "screw" for joint in plan.joints) else {}
+    limited = any(joint.link is not None and joint.link.qdd_max is not None for joint in plan.joints)
+    said = limited or any(joint.kind == "screw" for joint in plan.joints)
+    drake = {"xmlns:drake": "http://drake.mit.edu"} if said else {}
     yield from element_lines("robot", {"name": mechanism.name, **drake}, inner)
 
 
@@ -252,8 +254,9 @@ def _limit(joint: JointPlan) -> list[str]:
     if joint.kind != "continuous":
         limits["lower"], limits["upper"] = link.limits or (-math.inf, math.inf)
     greatest = {"effort": link.tau_max, "velocity": link.qd_max}
-    if limits or any(value is not None for value in greatest.values()):
-        limits |= {name: math.inf if value is None else value for name, value in greatest.items()}
+    drake = {} if link.qdd_max is None else {ACCELERATION: link.qdd_max}
+    if limits or drake or any(value is not None for value in greatest.values()):
+        limits |= {name: math.inf if value is None else value for name, value in greatest.items()} | drake
     bounded = {name: max(-UNBOUNDED, min(UNBOUNDED, value)) for name, value in limits.items()}
     return element_lines("limit", {name: real(value) for name, value in bounded.items()}) if limits else []
 
@@ -340,13 +343,11 @@ _TURNED = "its rotation is not one to rounding, and would be rounded"
 def _link_losses(link: Link) -> Iterator[str]:
     if any(_is_bent(frame) for frame in (link.before, link.after)):
         yield f"its placement ({_TURNED})"
-    for limit in ("qd_max", "tau_max"):
+    for limit in GREATEST.values():
         if getattr(link, limit) == 0 and link.joint not in SEVERAL:
             yield f"its {limit} 0 (read as none)"
-    if link.qdd_max is not None:
-        yield "its qdd_max"
     if link.joint in SEVERAL:
-        yield from (f"its {field}" for field in ("limits", "qd_max", "tau_max") if getattr(link, field) is not None)
+        yield from (f"its {field}" for field in ("limits", *GREATEST.values()) if getattr(link, field) is not None)
     if not link.body.physical:
         yield f"its mark physical=False{_unphysical(link.body)}"
     if link.motor is not None:
