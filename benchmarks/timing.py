@@ -86,7 +86,7 @@ def first_call(label: str, make: str, call: str) -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     code = (
         f"import sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw;"
-        f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.n);"
+        f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.nv);"
         f"t = time.perf_counter(); {call}; print(time.perf_counter() - t, before, peak_memory())"
     )
     runs = []

@@ -27,7 +27,7 @@ from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.cache import directory
 from linkwise.kernel.deferred_tape import kept_tape
-from linkwise.kernel.gufunc import Entry, call_in_graph, documentation, is_single, make_callable, no_entry, usable
+from linkwise.kernel.gufunc import Entry, Places, call_in_graph, documentation, is_single, make_callable, no_entry, usable
 from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.kernel.tape import Shape, without_collection
 from linkwise.model.coupling import coupling
@@ -437,16 +437,27 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
     the method as it is written, until the first plain call (as many arguments as the kernel has inputs, no keywords); from
     then on, whoever holds it calls the kernel's compiled entry, which takes contiguous float64 vectors itself and hands any
     other call to the method. Where a subclass overrides the method, `super` and the class lead to such a function too.
+
+    Parameters
+    ----------
+    method : callable
+        The method; its name is that of the algorithm.
+    unless : callable, optional
+        ``unless(mechanism, arguments)`` is True where the method has another way than the kernel.
     """
 
-    def __init__(self, method: Callable[Concatenate[Any, P], R]) -> None:
-        self.method = method
+    def __init__(
+        self,
+        method: Callable[Concatenate[Any, P], R],
+        unless: Callable[[Any, Sequence[Any]], bool] = lambda owner, args: False,
+    ) -> None:
+        self.method, self.unless = method, unless
         self.name = method.__name__
-        self.inputs = [
-            parameter.name
-            for parameter in list(inspect.signature(method).parameters.values())[1:]
-            if parameter.default is parameter.empty
-        ]
+        declared = ALGORITHMS[self.name].inputs
+        parameters = list(inspect.signature(method).parameters.values())[1:]
+        self.inputs = [x.name for x in parameters if x.default is x.empty or x.name in declared]
+        self.defaults = {x.name: x.default for x in parameters if x.default is not x.empty and x.name in declared}
+        self.dimensions = [len(declared[name].split()) for name in self.inputs]
         self.own_name = f"{method.__module__}.{method.__qualname__}"
         update_wrapper(self, method)
 
@@ -477,14 +488,15 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
                 later=partial(self._entry, owner),
                 kernel_of=partial(self._kernel_of, owner),
                 in_graph=partial(self.in_graph, owner),
+                dispatcher=lambda: backend_of(None).dispatcher(),
             )
         bound = owner.__dict__.setdefault(self.own_name, bound)
         if getattr(type(owner), self.name) is self:
             owner.__dict__[self.name] = bound
         return bound
 
-    def in_graph(self, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Kernel, tuple[int | str, ...]]:
-        """The kernel of a call with ... in the place of arrays, and the places or names of its arguments."""
+    def in_graph(self, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Kernel, Places]:
+        """The kernel of a call with ... in the place of arrays, and the places or names of its arguments, or numbers."""
         values = self.__signature__.bind(owner, *args, **kwargs).arguments
         parameters = list(self.__signature__.parameters)[1:]
         name, inputs = self.name, list(self.inputs)
@@ -492,31 +504,35 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
             name, inputs = with_external(name), [*inputs, "external"]
         options = {key: value for key, value in values.items() if key in find(name).options}
         arrays = {key for key in parameters if values.get(key) is ...}
+        numbers = {key: default for key, default in self.defaults.items() if key not in values}
         others = {key for key in parameters if values.get(key) is not None} - {*inputs, *options}
-        if arrays != set(inputs) or others or (owner.loops and self.name in CLOSED):
+        if arrays | numbers.keys() != set(inputs) or others or (owner.loops and self.name in CLOSED):
             raise ArgumentError(
                 f"{self.name}: torch.compile takes it as one kernel, of tensors for {members(inputs)} and words as options;"
                 " expected such a call, or torch.compiler.disable() around this one"
             )
-        places = (key if key in kwargs else parameters.index(key) for key in inputs)
+        places = (numbers.get(key, key if key in kwargs else parameters.index(key)) for key in inputs)
         return _kernel_as_asked(owner, name, None, options, None), tuple(places)
 
-    def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kernel | None:
-        """Kernel to which calls with words as options go."""
-        if (
-            len(args) != len(self.inputs)
-            or (owner.loops and self.name in CLOSED)
-            or not kwargs.keys() <= find(self.name).options.keys()
-        ):
+    def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
+        """Kernel to which calls with words as options go, or with an object that is an option and an array."""
+        name, count = self.name, len(args)
+        words = getattr(args[-1], "kernel_words", None) if args else None
+        if words is not None:
+            name, count, kwargs = with_external(name), count - 1, {**kwargs, words[0]: words[1]}
+        if count != len(self.inputs) or (owner.loops and self.name in CLOSED) or name not in ALGORITHMS:
             return None
-        return kernel_of(owner, self.name, None, kwargs)
+        if not kwargs.keys() <= find(name).options.keys():
+            return None
+        kernel = kernel_of(owner, name, None, kwargs)
+        return kernel.single or kernel
 
     def _entry(self, owner: Any, args: tuple[Any, ...]) -> Entry | None:
         """Callable from now on: None before the first plain call with vectors, after which it is the kernel.
 
         It stays None where the method has another way than the kernel to keep loops closed.
         """
-        if len(args) != len(self.inputs) or not is_single(args) or (owner.loops and self.name in CLOSED):
+        if (owner.loops and self.name in CLOSED) or not is_single(args, self.dimensions) or self.unless(owner, args):
             return None
         return owner.kernel(self.name).machine_entry() or no_entry()
 

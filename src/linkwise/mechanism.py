@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
@@ -368,6 +369,17 @@ class Mechanism(Tree):
         return self.kernel("mass_matrix")(q)  # type: ignore[no-any-return]
 
     @compiled
+    def inverse_mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
+        """The inverse (..., nv, nv) of `mass_matrix`: accelerations per unit of effort.
+
+        Raises
+        ------
+        ModelError
+            Where a joint can move without moving any inertia.
+        """
+        return self.kernel("inverse_mass_matrix")(q)  # type: ignore[no-any-return]
+
+    @compiled
     def coriolis_matrix(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
         """C (..., nv, nv) in Christoffel form: C qd are the Coriolis and centrifugal efforts, dM/dt - 2C is skew.
 
@@ -381,9 +393,12 @@ class Mechanism(Tree):
         return self.kernel("coriolis_matrix")(q, qd)  # type: ignore[no-any-return]
 
     @compiled
-    def gravity_torque(self, q: npt.ArrayLike) -> FloatArray:
-        """Efforts (..., nv) that hold the mechanism at rest at coordinates q (..., nq)."""
-        return self.kernel("gravity_torque")(q)  # type: ignore[no-any-return]
+    def gravity_torque(self, q: npt.ArrayLike, external: External | None = None) -> FloatArray:
+        """Efforts (..., nv) that hold the mechanism at rest at coordinates q (..., nq).
+
+        ``external`` as for `inverse_dynamics`: what it does at the joints is taken off.
+        """
+        return loaded_kernel(self, "gravity_torque", external)(q)  # type: ignore[no-any-return]
 
     @compiled
     def bias_torque(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
@@ -547,6 +562,11 @@ class Mechanism(Tree):
         return self.kernel("momentum", about=about)(q, qd)  # type: ignore[no-any-return]
 
     @compiled
+    def momentum_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, about: str = "origin") -> FloatArray:
+        """The rate (..., 6) of `momentum`, N and N m: all that acts on the mechanism from outside, gravity included."""
+        return self.kernel("momentum_dot", about=about)(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
     def center_of_mass(self, q: npt.ArrayLike, link: int | str = "base") -> FloatArray:
         """Centre of mass (..., 3) of all links and the payload, or of a link and all that it carries, m, world frame."""
         return self.kernel("center_of_mass", link=link)(q)  # type: ignore[no-any-return]
@@ -655,6 +675,11 @@ class Mechanism(Tree):
         """Rows (..., P), with kinetic and potential energy = row @ `parameters`, springs left out."""
         return self.kernel("energy_regressor")(q, qd)  # type: ignore[no-any-return]
 
+    @compiled
+    def center_of_mass_regressor(self, q: npt.ArrayLike) -> FloatArray:
+        """Y (..., 3, P), with `center_of_mass` = Y @ `parameters` for the mass that the mechanism has."""
+        return self.kernel("center_of_mass_regressor")(q)  # type: ignore[no-any-return]
+
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
         """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.
 
@@ -731,6 +756,7 @@ class Mechanism(Tree):
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 
+    @partial(compiled, unless=many_joints.goes_over_joints)
     def integrate(self, q: npt.ArrayLike, qd: npt.ArrayLike, dt: npt.ArrayLike = 1.0) -> FloatArray:
         """Coordinates (..., nq) after the time dt (...,), s, at constant velocities qd (..., nv); quaternions stay unit.
 
@@ -746,12 +772,26 @@ class Mechanism(Tree):
             return many_joints.integrate(self, q, qd, dt)  # type: ignore[no-any-return]
         return self.kernel("integrate")(q, qd, dt)  # type: ignore[no-any-return]
 
+    @partial(compiled, unless=many_joints.goes_over_joints)
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
         """Velocities (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
         if many_joints.goes_over_joints(self, (q0, q1)):
             return many_joints.difference(self, q0, q1)  # type: ignore[no-any-return]
         return self.kernel("difference")(q0, q1)  # type: ignore[no-any-return]
 
+    @compiled
+    def integrate_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, dt: npt.ArrayLike = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Derivatives (..., nv, nv) of `integrate` by small motions of q and by qd."""
+        return self.kernel("integrate_derivatives")(q, qd, dt)  # type: ignore[no-any-return]
+
+    @compiled
+    def difference_derivatives(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Derivatives (..., nv, nv) of `difference` by small motions of q0 and of q1."""
+        return self.kernel("difference_derivatives")(q0, q1)  # type: ignore[no-any-return]
+
+    @partial(compiled, unless=many_joints.goes_over_joints)
     def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
         """Coordinates (..., nq) at the shares s (...,) of the path from q0 to q1 (..., nq) at constant velocities.
 
@@ -761,7 +801,9 @@ class Mechanism(Tree):
         >>> robots.planar_2r().interpolate([0.0, 0.0], [1.0, -2.0], [0.0, 0.25, 1.0]).tolist()
         [[0.0, 0.0], [0.25, -0.5], [1.0, -2.0]]
         """
-        return self.integrate(q0, self.difference(q0, q1), s)
+        if many_joints.goes_over_joints(self, (q0, q1, s)):
+            return self.integrate(q0, self.difference(q0, q1), s)
+        return self.kernel("interpolate")(q0, q1, s)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle so that a process that receives it again, or an equal one, keeps a single one with its kernels."""

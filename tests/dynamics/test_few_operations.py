@@ -233,3 +233,20 @@ def test_operations_in_base_parameters() -> None:
         counts = benchmark["operation_count"](benchmark["shortened"](outputs))
         assert counts["mul"] <= products
         assert counts["add"] <= sums
+
+
+def test_ball_joints_take_no_more_operations_than_three_hinges() -> None:
+    """A chain of ball joints, and the same with three hinges each, a sine or cosine counted as one operation."""
+    rng = np.random.default_rng(4)
+    bodies = [random_body(rng) for _ in range(4)]
+    places = [
+        np.block([[random_rotation(rng), rng.normal(size=(3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]]) for _ in bodies
+    ]
+    balls = [Link(joint="ball", before=place, **body) for place, body in zip(places, bodies, strict=True)]
+    hinges = []
+    for place, body in zip(places, bodies, strict=True):
+        hinges += [Link(axis=(1, 0, 0), before=place), Link(axis=(0, 1, 0)), Link(axis=(0, 0, 1), **body)]
+    for name in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_torque", "inverse_dynamics_derivatives"):
+        counts = [sum(Mechanism(links).kernel(name, backend="numpy").operations.values()) for links in (balls, hinges)]
+        print(f"{name}: {counts[0]} with ball joints, {counts[1]} with hinges")
+        assert counts[0] <= counts[1]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Mechanism, algorithm, robots
-from linkwise.kernel import gufunc
+from linkwise import Kernel, LinkWrenches, Mechanism, algorithm, robots
+from linkwise.errors import ArgumentError
+from linkwise.kernel import gufunc, trace
 from linkwise.kernel.backends.llvm import backend
 from support.random_mechanisms import random_mechanism, random_state
 
@@ -233,3 +234,96 @@ def test_help_and_signature() -> None:
     mech = robots.load("planar_2r").replace(name="documented")
     mech.forward_kinematics([0.0, 0.0])
     assert mech.forward_kinematics.__doc__
+
+
+def test_wrenches_on_all_links_take_one_kernel() -> None:
+    """`LinkWrenches` is an option and an array: calls with it go to the kernel of its axes, single ones past NumPy."""
+    arm = robots.load("puma560").replace(name="loaded")
+    state, wrenches = random_state(arm), np.random.default_rng(5).normal(size=(len(arm.links), 6))
+    for name, count in (("inverse_dynamics", 3), ("forward_dynamics", 3), ("gravity_torque", 1)):
+        method = getattr(arm, name)
+        for frame in ("body", "world", "spatial", "body", "world"):
+            kernel = arm.kernel(f"{name}_external", wrenches=frame)
+            loads = LinkWrenches(wrenches, frame=frame)
+            wanted = kernel.ufunc(*state[:count], wrenches)
+            assert np.array_equal(method(*state[:count], loads), wanted)
+            assert np.array_equal(method(*state[:count], loads), wanted)
+            assert np.array_equal(method(*state[:count], external=loads), wanted)
+            assert np.array_equal(kernel(*state[:count], np.asfortranarray(wrenches)), wanted), "not contiguous"
+            assert method(*state[:count], LinkWrenches(wrenches[None], frame=frame)).shape == (1, arm.nv)
+        with pytest.raises(ArgumentError):
+            method(*state[:count], LinkWrenches(wrenches[:2]))
+        assert np.array_equal(method(*state[:count]), arm.kernel(name).ufunc(*state[:count]))
+
+
+def test_wrenches_on_closed_loops_are_refused_at_every_call() -> None:
+    linkage = robots.load("four_bar")
+    state, loads = random_state(linkage), LinkWrenches(np.zeros((len(linkage.links), 6)))
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match="closed loops"):
+            linkage.inverse_dynamics(*state, loads)
+
+
+def test_numbers_and_matrices_are_taken_or_handed_over() -> None:
+    """A float of Python and a contiguous matrix of the right shape are read as they are; all else gives the same."""
+    arm = robots.load("puma560").replace(name="stepped")
+    q, qd, _ = random_state(arm)
+    for _ in range(3):
+        assert np.array_equal(arm.integrate(q, qd, 0.25), q + 0.25 * qd)
+        assert np.array_equal(arm.integrate(q, qd), q + qd)
+        for other in (np.float64(0.25), np.array(0.25)):
+            assert np.array_equal(arm.integrate(q, qd, other), q + 0.25 * qd)
+        assert np.array_equal(arm.integrate(q, qd, 1), q + qd)
+        assert np.array_equal(arm.integrate(q, qd, dt=0.25), q + 0.25 * qd)
+        assert arm.integrate(q, qd, np.array([0.25, 1.0])).shape == (2, 6)
+        with pytest.raises((TypeError, ValueError)):
+            arm.integrate(q, qd, "0.25x")
+    kernel = Kernel(trace(lambda m, s: m @ m * s, "square", {"m": (2, 2), "s": ()}, {"p": (2, 2)}))
+    m = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for value in (m, m.T, np.asfortranarray(m), m[::-1][::-1], m.tolist(), m.astype(int)):
+        assert np.array_equal(kernel(value, 0.5), np.asarray(value) @ np.asarray(value) * 0.5)
+    for bad in (m[:1], m.ravel(), np.zeros((2, 3))):
+        with pytest.raises(ArgumentError):
+            kernel(bad, 0.5)
+
+
+def test_words_as_keywords_find_their_kernels() -> None:
+    """More words than the table has slots, words that are no constants, plain calls between, and what is wrong."""
+    arm = robots.load("puma560").replace(name="worded")
+    q, qd, _ = random_state(arm)
+    reference = robots.load("puma560")
+    wanted = {name: reference.kernel("jacobian", link=name).ufunc(q) for name in arm.link_names}
+    plain, body = reference.kernel("jacobian").ufunc(q), reference.kernel("jacobian", frame="body").ufunc(q)
+    assert len(wanted) > gufunc.SLOTS
+    for _ in range(4):
+        for name in arm.link_names:
+            assert np.array_equal(arm.jacobian(q, link=name), wanted[name])
+            assert np.array_equal(arm.jacobian(q, link="".join(list(name))), wanted[name])
+        assert np.array_equal(arm.jacobian(q), plain)
+        assert np.array_equal(arm.jacobian(q, frame="body"), body)
+        assert np.array_equal(arm.jacobian(q[None], frame="body")[0], body)
+        assert np.array_equal(arm.jacobian(q=q, frame="body"), body)
+        assert np.array_equal(arm.jacobian(q, link=arm.link_names[0], frame="world"), wanted[arm.link_names[0]])
+        for bad in ({"frame": "tool"}, {"link": "nowhere"}, {"frames": "body"}):
+            with pytest.raises((ArgumentError, TypeError)):
+                arm.jacobian(q, **bad)
+        with pytest.raises((ArgumentError, TypeError)):
+            arm.jacobian(frame="body")
+    assert np.array_equal(arm.momentum(q, qd, about="com"), reference.kernel("momentum", about="com").ufunc(q, qd))
+    assert np.array_equal(arm.momentum(q, qd, about="origin"), arm.momentum(q, qd))
+
+
+def test_calls_with_words_outlive_the_mechanism_and_count_references() -> None:
+    arm = robots.load("puma560").replace(name="short-lived")
+    q, (method, other) = random_state(arm)[0], (arm.jacobian, robots.load("puma560").replace(name="other").jacobian)
+    word = "body"
+    for _ in range(3):
+        wanted = method(q, frame="body")
+    assert np.array_equal(other(q, frame="body"), wanted)
+    before = sys.getrefcount(word)
+    for _ in range(100):
+        method(q, frame="body")
+    assert sys.getrefcount(word) == before
+    del arm
+    gc.collect()
+    assert np.array_equal(method(q, frame="body"), wanted)

@@ -40,6 +40,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "center_of_mass": [{}, {"link": 1}],
     "center_of_mass_jacobian": [{}, {"link": 1}],
     "momentum": [{}, {"about": "com"}],
+    "momentum_dot": [{}, {"about": "com"}],
+    "gravity_torque_external": [{}, WRENCHES],
     "inverse_dynamics_external": [{}, WRENCHES],
     "joint_wrenches_external": [{}, WRENCHES],
     "forward_dynamics_external": [{}, WRENCHES],

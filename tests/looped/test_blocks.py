@@ -15,7 +15,7 @@ from linkwise.expr import ordering
 from linkwise.expr.node import symbol
 from linkwise.kernel import Kernel, cache, trace
 from linkwise.kernel.backends.llvm import looped, looped_loading, lowering, written_out
-from linkwise.looped import blocks
+from linkwise.looped import blocks, kernel
 from linkwise.looped.blocks import CARRIED, BlockKernel, cut
 
 NAME = "forward_dynamics_derivatives"
@@ -58,8 +58,8 @@ def without_optimisation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is compiled in blocks from 32 bodies on is so from 8 on."""
-    monkeypatch.setattr(blocks, "BODIES", 8)
+    """What is compiled in blocks from 32 velocities on is so from 8 on."""
+    monkeypatch.setattr(kernel, "BODIES", 8)
 
 
 @pytest.mark.parametrize(("many", "floating"), [(False, False), (True, False), (True, True)])

@@ -17,7 +17,7 @@ from support.messages import unnamed
 
 EFFORTS = {
     "inverse_dynamics", "inverse_dynamics_external", "gravity_torque",
-    "bias_torque", "inverse_dynamics_derivatives", "joint_wrenches",
+    "bias_torque", "inverse_dynamics_derivatives", "joint_wrenches", "gravity_torque_external", "inverse_mass_matrix",
     "joint_wrenches_external", "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
     "gravity_regressor", "momentum_regressor", "inverse_dynamics_external_derivatives",
     "inverse_dynamics_second_derivatives", "inverse_dynamics_hessian_product", "path_dynamics", "path_effort_shares",

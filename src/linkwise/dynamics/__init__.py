@@ -33,11 +33,13 @@ from linkwise.dynamics.external import Wrench as Wrench
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics
 from linkwise.dynamics.inverse_dynamics import gravity_torque as gravity_torque
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
+from linkwise.dynamics.inverse_mass_matrix import inverse_mass_matrix as inverse_mass_matrix
 from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
 from linkwise.dynamics.linearization import linearize as linearize
 from linkwise.dynamics.linearization import modes as modes
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix
 from linkwise.dynamics.momentum import momentum as momentum
+from linkwise.dynamics.momentum import momentum_dot as momentum_dot
 from linkwise.dynamics.operational_space import dynamic_manipulability as dynamic_manipulability
 from linkwise.dynamics.operational_space import operational_space_dynamics as operational_space_dynamics
 from linkwise.dynamics.operational_space import operational_space_inertia as operational_space_inertia

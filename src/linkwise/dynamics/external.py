@@ -129,6 +129,8 @@ class LinkWrenches:
         if values.ndim < 2:
             raise ArgumentError("LinkWrenches: wrenches has the shape (6,); expected (..., L, 6), a row per link")
         object.__setattr__(self, "wrenches", values)
+        object.__setattr__(self, "kernel_words", ("wrenches", self.frame))  # (what a compiled method reads at each call)
+        object.__setattr__(self, "kernel_array", values)
 
 
 #: Accepted forms of wrenches: one on the tool, in its axes, or one per link.

@@ -269,8 +269,10 @@ def _inward(state: BodyState, parent: BodyState) -> None:
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"tau": "nv"}, open_only=True)
-def gravity_torque(tree: Tree, q: Array) -> Array:
+def gravity_torque(tree: Tree, q: Array, external: Array | None = None, *, wrenches: Wrenches = None) -> Array:
     """Efforts g (nv,) that balance the mechanism at rest, by the Newton-Euler recursion without velocities.
+
+    What wrenches on links do is taken off, as in `inverse_dynamics`: g - J' w.
 
     Examples
     --------
@@ -278,8 +280,14 @@ def gravity_torque(tree: Tree, q: Array) -> Array:
     >>> arm = robots.planar_2r()
     >>> arm.gravity_torque([0.0, 0.0]).round(3)
     array([19.62 ,  4.905])
+    >>> arm.gravity_torque([0.0, 0.0], external=[0, 10, 0, 0, 0, 0]).round(3)
+    array([-0.38 , -5.095])
     """
-    bodies, joints = carried_axes(moving_bodies(tree).regrouped(), q)
+    moving = moving_bodies(tree).regrouped()
+    if external is not None:
+        loads = tuple(wrenches_on_frames(tree, q, external, wrenches))
+        return recursion(tree, moving, q, blank(tree.nv), blank(tree.nv), loads)
+    bodies, joints = carried_axes(moving, q)
     return np.asarray(unrolled("gravity_torque", tree, bodies, joints, q))
 
 
@@ -373,10 +381,10 @@ def inverse_dynamics_in_steps(
         add_spring_efforts(sweeps, "tau")
 
 
-@looped("gravity_torque", regrouped=True)
-def gravity_torque_in_steps(sweeps: Sweeps) -> None:
+@looped("gravity_torque", regrouped=True, external=True)
+def gravity_torque_in_steps(sweeps: Sweeps, wrenches: bool = False) -> None:
     """Newton-Euler at rest."""
-    newton_euler(sweeps, moving=False, accelerating=False)
+    newton_euler(sweeps, moving=False, accelerating=False, wrenches=wrenches)
 
 
 @looped("bias_torque", regrouped=True)

@@ -1,4 +1,4 @@
-"""The regressor: inverse dynamics as a matrix times the inertial parameters."""
+"""Regressors: efforts, energies and the centre of mass as matrices times the inertial parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.newton_euler import moving
+from linkwise.dynamics.center_of_mass import some_mass
+from linkwise.dynamics.newton_euler import ZERO, moving
 from linkwise.dynamics.recursions import joint_friction
 from linkwise.kinematics.body_motion import motions
 from linkwise.kinematics.forward_kinematics import body_poses
@@ -20,7 +21,8 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank, root, select, sign
 from linkwise.spatial.spatial_vectors import energies, motion_cross
-from linkwise.sweeps.drivers import Row, Sweeps, body_pose, framed, looped
+from linkwise.sweeps.drivers import Row, Sweeps, at_rest, body_pose, framed, looped
+from linkwise.sweeps.tables import moments_of
 from linkwise.sweeps.unrolled import unrolled
 
 
@@ -163,6 +165,41 @@ def energy_regressor_in_steps(sweeps: Sweeps) -> None:
     sweeps.outward(of_link, "links")
     sweeps.outward(of_drive, "drives")
     sweeps.outward(carried, "rotors")
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"Y": "3 P"})
+def center_of_mass_regressor(tree: Tree, q: Array) -> Array:
+    """Y (3, P), with center_of_mass = Y @ parameters for the mass that the mechanism has.
+
+    Of each link the position of its frame and its axes, over the mass of all. The masses of rotors that the base carries
+    are no parameters: what they add to the centre of mass, a constant, is not in it.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> (arm.center_of_mass_regressor([0.0, 0.5]) @ arm.parameters - arm.center_of_mass([0.0, 0.5])).round(9) + 0.0
+    array([0., 0., 0.])
+    """
+    bodies = moving_bodies(tree)
+    some_mass(tree, sum(moment[3] for moment in moments_of(tree, bodies, "base")))
+    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
+    return np.asarray(unrolled("center_of_mass_regressor", tree, bodies, joints, q, poses=poses))
+
+
+@looped("center_of_mass_regressor", moment=True)
+def center_of_mass_regressor_in_steps(sweeps: Sweeps) -> None:
+    """The poses of the links over the mass."""
+    share = 1.0 / sweeps.constant("mass")[()]
+
+    def of_link(link: Row) -> None:
+        there = framed(link)
+        columns = [share * column for column in (there[:3, 3], *there[:3, :3].T)]
+        link.write("Y", np.stack([*columns, *[ZERO] * 6], axis=1), ". 10v", add=True)
+
+    sweeps.ground(world=np.eye(4)[:3])
+    sweeps.outward(lambda body: at_rest(body_pose(body)))
+    sweeps.outward(of_link, "links")
 
 
 def _forces(velocity: Array, falling: Array) -> Array:

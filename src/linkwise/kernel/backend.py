@@ -44,6 +44,10 @@ class Backend(ABC):
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
         """Build a lazy gufunc of a tape in float64 and float32, with `lanes` rows side by side if possible."""
 
+    def dispatcher(self) -> Any:
+        """The `linkwise.kernel.gufunc.Entry` that finds the kernel of calls with a word as keyword."""
+        return None
+
     @abstractmethod
     def iteration(self, program: Any, lanes: int | None) -> Callable[..., Any]:
         """Compile a `linkwise.kernel.iteration.IterationProgram`; see `linkwise.kernel.iteration.Descent`."""

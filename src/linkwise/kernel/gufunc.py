@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -176,8 +176,14 @@ def api_table(capsule: Any) -> Any:
 #: Offsets of the fields of a NumPy array object, in bytes, on a 64-bit machine.
 OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
 
+#: Offset of the number in a float object of Python.
+FLOAT = 16
+
 #: C contiguous and aligned.
 FLAGS = 0x101
+
+#: A number for the test whether it is there.
+PROBE = 0.1
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
@@ -198,11 +204,18 @@ class Entry(NamedTuple):
     keep: tuple[Any, ...]
 
 
+#: Item of a `_HandOver` that is the table of its dispatcher, the number of slots there, and the words of a slot: the number
+#: of arguments, the addresses of keyword and value, the address of the machine code and that of what it is bound to. Before
+#: the slots stands the address of the machine code of calls without keywords, 0 while there is no dispatcher.
+TABLE, SLOTS, SLOT = 7, 4, 5
+
+
 class _HandOver(tuple[Any, ...]):
     """State bound to a function of `make_callable`.
 
     The fallback, the method definition, what to keep, what to ask for an entry, kernels by the words that they were called
-    with, what gives the kernel of some words, and what gives that of a call which `torch.compile` traces. The class has a
+    with, what gives the kernel of some words, and what gives that of a call which `torch.compile` traces; the table of the
+    dispatcher, and a list of what gives the dispatcher and of objects whose addresses are in the table. The class has a
     method under the name of each such function, which `torch.compile` traces in its place.
 
     A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects,
@@ -212,32 +225,63 @@ class _HandOver(tuple[Any, ...]):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        fallback, _, _, questions, kernels, kernel_of, _ = self
-        if not kwargs:
-            result = fallback(*args)
-            for question in questions[:1]:  # (another thread may have had its answer)
-                self._take(question(args))
-            return result
-        if kernel_of is None:
-            return fallback(*args, **kwargs)
-        words = (len(args), *kwargs.items())
-        try:
-            kernel = kernels.get(words)
-        except TypeError:  # (unhashable)
-            kernel = None
-        if kernel is not None:
-            return kernel(*args)
+        if kwargs:
+            try:
+                kernel = self[4].get((len(args), *kwargs.items()))
+            except TypeError:  # (unhashable)
+                kernel = None
+            return self._of_words(args, kwargs) if kernel is None else kernel(*args)
+        words = getattr(args[-1], "kernel_words", None) if args else None
+        if words is not None:
+            kernel = self[4].get((len(args), words))
+            return self._of_object(args, words) if kernel is None else kernel(*args[:-1], args[-1].kernel_array)
+        result = self[0](*args)
+        for question in self[3][:1]:  # (another thread may have had its answer)
+            self._take(question(args))
+        return result
+
+    def _of_words(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Result of a call with keywords whose kernel is not known yet."""
+        fallback, _, _, _, kernels, kernel_of, *_ = self
         result = fallback(*args, **kwargs)
-        if all(type(value) is str for value in kwargs.values()):
-            kernels[words] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
+        if kernel_of is not None and all(type(value) is str for value in kwargs.values()):
+            kernel = kernels[len(args), *kwargs.items()] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
+            self._dispatch(len(args), kwargs, getattr(kernel, "__self__", None))
+        return result
+
+    def _dispatch(self, count: int, words: Mapping[str, str], owner: Any) -> None:
+        """Put a call with one word into the table of the dispatcher, if its kernel has an entry and there is room."""
+        _, method, _, _, _, _, _, table, held = self
+        free = [k for k in range(1, len(table), SLOT) if not table[k + 1]]
+        if type(owner) is not _HandOver or len(words) != 1 or not free or held[0] is None:
+            return
+        dispatcher = held[0]()
+        if dispatcher is None:
+            return
+        ((name, value),) = ((sys.intern(name), sys.intern(value)) for name, value in words.items())
+        held += [dispatcher, name, value, owner]
+        table[free[0] : free[0] + SLOT] = count, id(name), id(value), owner[1].function, id(owner)
+        if not table[0]:
+            table[0], method.function = method.function, dispatcher.address
+
+    def _of_object(self, args: tuple[Any, ...], words: tuple[str, str]) -> Any:
+        """Result of a call whose last argument is an option and an array in one, and whose kernel is not known yet."""
+        fallback, _, _, _, kernels, kernel_of, *_ = self
+        result = fallback(*args)
+        kernel = None if kernel_of is None else kernel_of(args, {})
+        if kernel is not None:
+            kernels[len(args), words] = kernel
         return result
 
     def _take(self, entry: Entry | None) -> None:
         """Install the machine code of an entry if there is any, and drop the request."""
-        _, method, kept, questions, *_ = self
+        _, method, kept, questions, _, _, _, table, _ = self
         if entry is not None:
             kept[0] = entry.keep
-            method.function = entry.address
+            if table[0]:
+                table[0] = entry.address
+            else:
+                method.function = entry.address
             questions.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -250,6 +294,9 @@ class _HandOver(tuple[Any, ...]):
 def _itself(owner: Any) -> Any:
     return owner
 
+
+#: Of each input of a kernel the place or the name of the argument, or a number that stands for it where it is left out.
+Places: TypeAlias = tuple[int | str | float, ...]
 
 #: Types of arguments that choose a kernel; all others are arrays.
 _WORDS = (str, int, type(None))
@@ -272,13 +319,12 @@ def call_in_graph(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[
     words = [arg if isinstance(arg, _WORDS) else ... for arg in args]
     named = {key: value if isinstance(value, _WORDS) else ... for key, value in kwargs.items()}
     key, places = _traced_kernel(method, owner, words, named)
-    return in_graph(key, [kwargs[place] if isinstance(place, str) else args[place] for place in places])
+    values = [kwargs[at] if isinstance(at, str) else at if isinstance(at, float) else args[at] for at in places]
+    return in_graph(key, values)
 
 
 @constant_in_graphs
-def _traced_kernel(
-    method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[str, tuple[int | str, ...]]:
+def _traced_kernel(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, Places]:
     """Key of a kernel for torch, and the positions of its arguments; arrays are ... here."""
     from linkwise.arrays.torch import key_of
 
@@ -294,7 +340,8 @@ def make_callable(
     entry: Entry | None = None,
     later: Callable[[tuple[Any, ...]], Entry | None] | None = None,
     kernel_of: Callable[[tuple[Any, ...], dict[str, Any]], Callable[..., Any] | None] | None = None,
-    in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, tuple[int | str, ...]]] | None = None,
+    in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, Places]] | None = None,
+    dispatcher: Callable[[], Entry | None] | None = None,
 ) -> Any:
     """Wrap a compiled entry as a Python function; calls that it rejects are forwarded to the fallback.
 
@@ -313,14 +360,17 @@ def make_callable(
         Asked once for each choice of words as keywords: what takes the arguments of such calls from then on, None for the
         fallback.
     in_graph : callable, optional
-        Asked for each call that `torch.compile` traces, with ... in the place of arrays: the kernel of the call, and the
-        places or names of its arguments.
+        Asked for each call that `torch.compile` traces, with ... in the place of arrays: the kernel of the call, and its
+        `Places`.
+    dispatcher : callable, optional
+        Asked when there is a kernel of some words: the machine code that finds it.
     """
     address, keep = entry or no_entry()
     kept = np.empty(1, dtype=object)
     kept[0] = keep
     method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
-    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of, in_graph))
+    table = np.zeros(1 + SLOTS * SLOT, dtype=np.int64)
+    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of, in_graph, table, [dispatcher]))
     if in_graph and not hasattr(_HandOver, name):
         setattr(_HandOver, name, _traced(name))
     return _function_maker()(ctypes.addressof(method), bound, None)
@@ -348,15 +398,27 @@ def _function_maker() -> Any:
     return new
 
 
-def is_single(args: Sequence[Any]) -> bool:
-    """True if all arguments are vectors of float64, as a compiled entry requires."""
-    return all(type(arg) is np.ndarray and arg.ndim == 1 and arg.dtype.char == "d" for arg in args)
+def is_single(args: Sequence[Any], dimensions: Sequence[int]) -> bool:
+    """True if all arguments are what a compiled entry takes: arrays of float64 of so many dimensions, for 0 a float."""
+    return len(args) == len(dimensions) and all(
+        (type(arg) is np.ndarray and arg.ndim == count and arg.dtype.char == "d") if count else type(arg) is float
+        for arg, count in zip(args, dimensions, strict=True)
+    )
 
 
 @cache
 def no_entry() -> Entry:
     """Substitute for a compiled entry that forwards every call: a function of Python with its signature."""
     return Entry(ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0, ())
+
+
+@cache
+def tuple_items() -> int:
+    """Offset of the first item of a tuple, bytes; 0 where the objects of tuples are laid out otherwise than known."""
+    known = (PROBE,)
+    if ctypes.c_ssize_t.from_address(id(known) + 16).value != 1:
+        return 0
+    return next((at for at in (24, 32) if ctypes.c_void_p.from_address(id(known) + at).value == id(PROBE)), 0)
 
 
 @cache
@@ -393,4 +455,5 @@ def usable() -> bool:
         and at("descr", "P") == descr
         and at("flags", "i") & FLAGS == FLAGS
     )
+    looks_right = looks_right and ctypes.c_double.from_address(id(PROBE) + FLOAT).value == PROBE
     return looks_right and ctypes.c_ssize_t.from_address(at("dimensions", "P")).value == known.size

@@ -76,7 +76,7 @@ class Kernel:
         self.tape, self.doc, self.lanes, self._motions = tape, doc, lanes, motions or {}
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
-        self._single: Any = None
+        self.single: Any = None
         self.array_functions: dict[Any, Callable[..., Any]] = {}
         self._derivatives: dict[Any, Kernel] = {}
 
@@ -88,11 +88,11 @@ class Kernel:
         ArgumentError
             Where an argument has a wrong shape: which, and what was expected.
         """
-        single = self._single
+        single = self.single
         if single is None:
-            if kwargs or not is_single(args):
+            if kwargs or not is_single(args, [len(shape) for shape in self.tape.inputs.values()]):
                 return self._general(*args, **kwargs)
-            single = self._single = self.entry(self._general) or self._general
+            single = self.single = self.entry(self._general) or self._general
         return single(*args, **kwargs)
 
     def _general(self, *args: Any, **kwargs: Any) -> Any:

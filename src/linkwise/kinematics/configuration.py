@@ -7,7 +7,7 @@ axes. The other joints add their coordinates and speeds behind: for them these a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,65 @@ def difference(tree: Tree, q0: Array, q1: Array) -> Array:
     first = tree.nq - tree.n
     joints = [at.joint.difference(q0[at.q], q1[at.q]) for at in tree.manifold_joints]
     return np.concatenate([*joints, q1[first:] - q0[first:]])
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"by_q": "nv nv", "by_qd": "nv nv"}, spread=False)
+def integrate_derivatives(tree: Tree, q: Array, qd: Array, dt: Any) -> tuple[Array, Array]:
+    """Derivatives (nv, nv) of `integrate` by q and by qd: how small motions of q and changes of qd move the result.
+
+    Small motions are velocities times time, as `integrate` and `difference` have them: see `linkwise.spatial.tangent`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> robots.planar_2r().integrate_derivatives([0.0, 0.5], [1.0, -1.0], 0.1)[1]
+    array([[0.1, 0. ],
+           [0. , 0.1]])
+    """
+    time = np.asarray(readable("dt", dt))[()]
+    step = np.asarray(qd) * time
+    by_q, by_qd = _block_diagonal(tree, [at.joint.integrate_derivatives(step[at.v]) for at in tree.manifold_joints], (1, 1))
+    return by_q, by_qd * time
+
+
+@algorithm(inputs={"q0": "nq", "q1": "nq"}, outputs={"by_q0": "nv nv", "by_q1": "nv nv"}, spread=False)
+def difference_derivatives(tree: Tree, q0: Array, q1: Array) -> tuple[Array, Array]:
+    """Derivatives (nv, nv) of `difference` by small motions of q0 and of q1.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> robots.planar_2r().difference_derivatives([0.0, 0.5], [0.1, 0.4])[0]
+    array([[-1.,  0.],
+           [ 0., -1.]])
+    """
+    steps = ((at.joint, at.joint.difference(q0[at.q], q1[at.q])) for at in tree.manifold_joints)
+    by_q0, by_q1 = _block_diagonal(tree, [joint.difference_derivatives(step) for joint, step in steps], (-1, 1))
+    return by_q0, by_q1
+
+
+def _block_diagonal(tree: Tree, blocks: Sequence[tuple[Array, Array]], others: tuple[float, float]) -> list[Array]:
+    """Two matrices (nv, nv) with blocks of the joints with quaternions, and a number for each other coordinate."""
+    results = []
+    for k, other in enumerate(others):
+        result = np.array(other * np.eye(tree.nv), dtype=object if blocks else float)
+        for at, pair in zip(tree.manifold_joints, blocks, strict=True):
+            result[at.v, at.v] = pair[k]
+        results.append(result)
+    return results
+
+
+@algorithm(inputs={"q0": "nq", "q1": "nq", "s": ""}, outputs={"q": "nq"}, spread=False)
+def interpolate(tree: Tree, q0: Array, q1: Array, s: Any) -> Array:
+    """Return the configuration (nq,) at the share s of the path from q0 to q1 (nq,) at constant velocities.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> robots.planar_2r().interpolate([0.0, 0.0], [1.0, -2.0], 0.25)
+    array([ 0.25, -0.5 ])
+    """
+    return np.asarray(integrate(tree, q0, difference(tree, q0, q1), s))
 
 
 def with_unit_quaternions(tree: Tree, q: Array) -> Array:

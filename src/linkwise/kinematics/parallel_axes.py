@@ -106,7 +106,8 @@ def turned(body: Body, parent: Turned, q: Array) -> Turned:
     """Rotation of a body, from its parent's."""
     fixed = np.asarray(parent.after @ body.placement[:3, :3])
     if body.joint is not None:
-        return Turned(parent.stage + 1, parent, fixed, body.motion(q)[:3, :3], np.eye(3))
+        fixed, motion = body.turned_motion(fixed, q)
+        return Turned(parent.stage + 1, parent, fixed, motion[:3, :3], np.eye(3))
     if not body.turn:
         return replace(parent, after=fixed)
     angle_of_joint, sense = q[body.position], None if parent.angle is None else _about_z(fixed)

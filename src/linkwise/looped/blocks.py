@@ -15,7 +15,7 @@ from math import prod
 from typing import Any
 
 from linkwise import algorithm
-from linkwise.algorithm import BODIES, Algorithm
+from linkwise.algorithm import Algorithm
 from linkwise.dynamics.derivatives import motion_and_slopes
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.kernel import Kernel
@@ -24,7 +24,7 @@ from linkwise.kernel.backends.llvm.written_out import SPACE, space
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, StraightLine, TableLayout
 from linkwise.kernel.tape import Instruction, Shape, Tape, trace, without_collection
 from linkwise.looped.composition import COMPOSITIONS, composed_kernel
-from linkwise.looped.kernel import LoopedKernel, body_count, code_by_key, looped_kernel, refused
+from linkwise.looped.kernel import LoopedKernel, code_by_key, is_large, looped_kernel, refused
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
 
@@ -43,9 +43,9 @@ def chosen_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
     if tier != "straight":
         make = composed_kernel if declared.name in COMPOSITIONS else looped_kernel
         return make(tree, declared, options, tier)
-    if declared.name != NAME or len(tree.links) + tree.floating < BODIES:
+    if declared.name != NAME or not is_large(tree, NAME):
         return None
-    if not loaders.usable() or tree.coupled or refused(tree, declared, options) or body_count(tree) < BODIES:
+    if not loaders.usable() or tree.coupled or refused(tree, declared, options):
         return None
     check_inertia(tree)
     return BlockKernel(tree, declared)

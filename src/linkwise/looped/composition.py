@@ -19,7 +19,7 @@ from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.numpy import python_gufunc
 from linkwise.kinematics.analytic_jacobian import RATES, refuse_orientation
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.looped.kernel import LoopedKernel, looped_kernel, solved
+from linkwise.looped.kernel import LoopedKernel, is_large, looped_kernel, solved
 from linkwise.model.potential import ConstantForce
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import product
@@ -255,13 +255,15 @@ class ComposedKernel(LoopedKernel):
 
 
 def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
-    """Kernel of a composed algorithm; None if one of its parts is straight-line code.
+    """Kernel of a composed algorithm; None for few bodies, and if one of its parts is straight-line code.
 
     Raises
     ------
     ArgumentError
         Where a loop is asked for that there cannot be: why.
     """
+    if tier != "looped" and not is_large(tree, declared.name):
+        return None
     parts, composition = {}, COMPOSITIONS[declared.name]
     for name in composition.parts:
         part = algorithm.find(name)

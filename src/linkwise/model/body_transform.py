@@ -119,6 +119,8 @@ def joint_transform(body: Body, q: Array) -> JointTransform:
     """The transform of one body at the coordinates q (nq,)."""
     fixed, shift = body.placement[:3, :3], body.placement[:3, 3]
     motion = body.motion(q)
+    if body.parent >= 0:
+        fixed, motion = body.turned_motion(fixed, q)
     turn, slide = motion[:3, :3], motion[:3, 3]
     changes = None if body.joint is None or body.joint.screws is not None else partial(body.rates_at, q)
     return JointTransform(fixed, shift, turn, slide, _planar(turn), body.freedoms_at(q), changes)

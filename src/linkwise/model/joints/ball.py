@@ -16,10 +16,12 @@ from linkwise.spatial.quaternion import (
     quaternion_product,
     quaternion_rotation,
     random_quaternions,
+    rotation_quaternion,
     unit_quaternion,
 )
 from linkwise.spatial.rotation import cross, rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
+from linkwise.spatial.tangent import exponential_derivatives, logarithm_derivatives
 from linkwise.spatial.transform import transform
 
 #: Name and unit of each component of an orientation, an angular velocity, its derivative and a moment.
@@ -69,6 +71,10 @@ class Ball(Joint):
         """J(q) (4, 4)."""
         return transform(quaternion_rotation(q), None)
 
+    def turned(self, rotation: FloatArray, q: Array) -> Array:
+        """The quaternion of the rotation times q."""
+        return quaternion_product(rotation_quaternion(rotation), q)
+
     def q_dot(self, q: Array, qd: Array) -> Array:
         """Half the quaternion times the angular velocity.
 
@@ -83,6 +89,14 @@ class Ball(Joint):
     def difference(self, q0: Array, q1: Array) -> Array:
         """Rotation vector from q0 to q1, by the shorter direction."""
         return quaternion_difference(q0, q1)[0]
+
+    def integrate_derivatives(self, step: Array) -> tuple[Array, Array]:
+        """Of the exponential."""
+        return exponential_derivatives(step)
+
+    def difference_derivatives(self, step: Array) -> tuple[Array, Array]:
+        """Of the logarithm."""
+        return logarithm_derivatives(step)
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:
         """The angular velocity times the angular momentum."""

@@ -19,6 +19,7 @@ from linkwise.spatial.quaternion import (
 )
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, select
+from linkwise.spatial.tangent import exponential_derivatives, logarithm_derivatives
 from linkwise.spatial.transform import transform
 
 #: Half angles whose sine is below this take the series (remainder below 1e-15).
@@ -81,6 +82,14 @@ class Floating(Joint):
         shift = linear + (2.0 * (half * half)) * across + second * cross(angular, across)
         turn = quaternion_product(unit_quaternion(q[3:]), [c, *(half * angular)])
         return np.concatenate([q[:3] + quaternion_rotation(q[3:]) @ shift, unit_quaternion(turn)])
+
+    def integrate_derivatives(self, step: Array) -> tuple[Array, Array]:
+        """Of the exponential."""
+        return exponential_derivatives(step)
+
+    def difference_derivatives(self, step: Array) -> tuple[Array, Array]:
+        """Of the logarithm."""
+        return logarithm_derivatives(step)
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:
         """Coadjoint action on momentum p and angular momentum h about the origin: w x p and w x h + v x p."""

@@ -127,6 +127,10 @@ class Joint(Record, ABC):
     def placement(self, q: Array) -> Array:
         """J(q) (4, 4), the child's frame in the parent's, at the coordinates (nq,)."""
 
+    def turned(self, rotation: FloatArray, q: Array) -> Array | None:
+        """Coordinates (nq,) of the placement after a constant rotation (3, 3); None where there are none, or no formula."""
+        return None
+
     def subspace(self, q: Array) -> Array:
         """S(q) (6, nv): velocity of the child's origin and angular velocity per unit of each velocity, child axes.
 
@@ -159,6 +163,14 @@ class Joint(Record, ABC):
     def difference(self, q0: Array, q1: Array) -> Array:
         """The velocities (nv,) that lead from q0 to q1 (nq,) in a unit of time."""
         return np.asarray(q1 - q0)
+
+    def integrate_derivatives(self, step: Array) -> tuple[Array, Array]:
+        """Derivatives (nv, nv) of `integrate` by q and by the step, of and by small motions in the child's axes."""
+        return np.eye(self.nv), np.eye(self.nv)
+
+    def difference_derivatives(self, step: Array) -> tuple[Array, Array]:
+        """Derivatives (nv, nv) of `difference` by q0 and q1, where it is the step."""
+        return -np.eye(self.nv), np.eye(self.nv)
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:
         """The rate (nv,) of a momentum (nv,) that is constant in the axes which move with qd (nv,).

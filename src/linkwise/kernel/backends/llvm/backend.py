@@ -10,6 +10,7 @@ from typing import Any
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.backends.llvm import (
+    dispatch,
     iteration,
     loaders,
     polynomial_paths,
@@ -21,7 +22,7 @@ from linkwise.kernel.backends.llvm import (
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
-from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, python_loop, usable
+from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, python_loop, tuple_items, usable
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape
@@ -56,6 +57,13 @@ class Llvm(Backend):
             return entry_with_pool(code() if entry_in_loop(tape) else load(tape, "entry"), list(tape.outputs.values()))
 
         return CompiledKernel(Lazy(ufunc), Lazy(entry) if has_entry(tape) and usable() else lambda: None)
+
+    def dispatcher(self) -> Entry | None:
+        """One function for all, which compares addresses with those of a table."""
+        if not (self.available() and usable() and tuple_items()):
+            return None
+        code = dispatch.dispatcher()
+        return Entry(code.address("call"), (code,))
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
         """Lanes that take steps until they are done, and are refilled."""

@@ -1,7 +1,7 @@
 """Entry for one configuration: a CPython function that checks its arguments itself, as LLVM text.
 
-It takes only one-dimensional contiguous float64 arrays of the right length, runs the kernel on the shortest vectors
-there are (every lane of any vector takes the same arithmetic, so the numbers are those of a batch), and hands every
+It takes only contiguous float64 arrays of the shapes of the inputs, and floats for numbers, runs the kernel on the shortest
+vectors there are (every lane of any vector takes the same arithmetic, so the numbers are those of a batch), and hands every
 other call, keywords included, to the object it is bound to. What it must know of Python and NumPy stands in the
 global ``runtime``, filled in after loading; the offsets into an array object are checked by `linkwise.kernel.gufunc`.
 It returns what the gufunc does: an array, a float64 for the shape (), or a tuple of them.
@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.loop import STACK
 from linkwise.kernel.backends.llvm.rows import CLEARED_ALONE, broadcast_row, columns_of, first_lane, set_constants, unread
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
-from linkwise.kernel.gufunc import FLAGS, OFFSETS
+from linkwise.kernel.gufunc import FLAGS, FLOAT, OFFSETS
 from linkwise.kernel.tape import Tape
 
 #: Arrays that the kernel keeps for each output, in the table ``pool``, with their flags behind them. One without other
@@ -36,9 +36,10 @@ DOUBLE = 12
 
 
 def has_entry(tape: Tape) -> bool:
-    """True if a kernel gets a compiled entry: its inputs are vectors, and few enough numbers go in and out to gain by it."""
-    vectors = all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
-    return bool(tape.inputs) and vectors and tape.input_count + tape.output_count <= MOST_SCALARS
+    """True if a kernel gets a compiled entry: no input is empty, and few enough numbers go in and out to gain by it."""
+    return (
+        bool(tape.inputs) and all(map(prod, tape.inputs.values())) and tape.input_count + tape.output_count <= MOST_SCALARS
+    )
 
 
 def entry(tape: Tape, t: Text, plan: Plan) -> str:
@@ -54,21 +55,23 @@ class EntryCode:
 
     Attributes
     ----------
-    sizes, shapes : list
-        Sizes of the inputs, shapes of the outputs: numbers, or the names of values that are loaded first.
+    sizes : list of tuple
+        Shapes of the inputs: numbers, or the names of values that are loaded first.
+    shapes : list of tuple
+        Those of the outputs.
     """
 
-    sizes: list[Any]
+    sizes: list[tuple[Any, ...]]
     shapes: list[Any]
 
     def __init__(self, tape: Tape, t: Text, plan: Plan) -> None:
         self.tape, self.t = tape, t
-        self.sizes = [prod(shape) for shape in tape.inputs.values()]
+        self.sizes = list(tape.inputs.values())
         self.shapes = list(tape.outputs.values())
         self.firsts = [sum(map(prod, self.shapes[:k])) for k in range(len(self.shapes))]
         self.large = plan.together > 1
         self.columns = columns_of(t, tape, "entry_columns", CLEARED_ALONE)
-        self.room = {"in": sum(self.sizes), "out": len(tape.results), "space": plan.space if self.large else 0}
+        self.room = {"in": tape.input_count, "out": len(tape.results), "space": plan.space if self.large else 0}
         self.kept = self.large or sum(self.room.values()) * t.vector_size > STACK
 
     def text(self) -> str:
@@ -82,8 +85,8 @@ class EntryCode:
         t.do(f"%enough = icmp eq i64 %nargs, {len(self.sizes)}")
         t.do("%usual = and i1 %plain, %enough")
         t.do("br i1 %usual, label %check0, label %other, !prof !1")
-        for k, size in enumerate(self.sizes):
-            _check(t, k, size, f"check{k + 1}" if k + 1 < len(self.sizes) else "make")
+        for k, shape in enumerate(self.sizes):
+            _check(t, k, shape, f"check{k + 1}" if k + 1 < len(self.sizes) else "make")
         self._make()
         self._compute()
         self._return()
@@ -151,7 +154,7 @@ class EntryCode:
         t = self.t
         t.start("run")
         first = 0
-        for k, size in enumerate(self.sizes):
+        for k, size in enumerate(map(prod, self.sizes)):
             broadcast_row(t, f"%data{k}", t.at(t.vector, "%in", first), size)
             first += size
         many = len(self.tape.results) > MOST_STORES
@@ -227,23 +230,27 @@ def _array(t: Text, k: int, shape: Sequence[object], first: int, dimensions: str
     t.do(f"%result{k} = phi ptr {', '.join([*sources, f'[ %new{k}, %fresh{k} ]'])}")
 
 
-def _check(t: Text, k: int, size: object, then: str) -> None:
-    """Emit: continue if argument k is a contiguous float64 array of this length, else forward the call."""
+def _check(t: Text, k: int, shape: Sequence[object], then: str) -> None:
+    """Emit: continue if argument k is a contiguous float64 array of this shape, or a float for (), else forward the call."""
     t.start(f"check{k}")
     t.do(f"%array{k} = load ptr, ptr {t.at('ptr', '%args', k)}")
-    is_array = t.emit(f"icmp eq ptr {_field(t, f'%array{k}', 'type', 'ptr')}, %array_type")
-    t.do(f"br i1 {is_array}, label %look{k}, label %other, !prof !1")
+    known = t.emit(f"icmp eq ptr {_field(t, f'%array{k}', 'type', 'ptr')}, {'%array_type' if shape else '%float_type'}")
+    t.do(f"br i1 {known}, label %look{k}, label %other, !prof !1")
     t.start(f"look{k}")
-    flat = t.emit(f"icmp eq i32 {_field(t, f'%array{k}', 'nd', 'i32')}, 1")
+    if not shape:
+        t.do(f"%data{k} = getelementptr i8, ptr %array{k}, i64 {FLOAT}")
+        t.do(f"br label %{then}")
+        return
+    right_dimensions = t.emit(f"icmp eq i32 {_field(t, f'%array{k}', 'nd', 'i32')}, {len(shape)}")
     double = t.emit(f"icmp eq ptr {_field(t, f'%array{k}', 'descr', 'ptr')}, %descr")
     flags = t.emit(f"and i32 {_field(t, f'%array{k}', 'flags', 'i32')}, {FLAGS}")
     tidy = t.emit(f"icmp eq i32 {flags}, {FLAGS}")
-    t.do(f"br i1 {t.all(flat, double, tidy)}, label %count{k}, label %other, !prof !1")
+    t.do(f"br i1 {t.all(right_dimensions, double, tidy)}, label %count{k}, label %other, !prof !1")
     t.start(f"count{k}")
-    length = t.emit(f"load i64, ptr {_field(t, f'%array{k}', 'dimensions', 'ptr')}")
-    right = t.emit(f"icmp eq i64 {length}, {size}")
+    lengths = _field(t, f"%array{k}", "dimensions", "ptr")
+    right = [t.emit(f"icmp eq i64 {t.load('i64', lengths, axis)}, {size}") for axis, size in enumerate(shape)]
     t.do(f"%data{k} = load ptr, ptr {_address(t, f'%array{k}', 'data')}")
-    t.do(f"br i1 {right}, label %{then}, label %other, !prof !1")
+    t.do(f"br i1 {t.all(*right)}, label %{then}, label %other, !prof !1")
 
 
 def _address(t: Text, array: str, field: str) -> str:

@@ -165,6 +165,7 @@ def runtime_pointers() -> dict[str, int]:
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     return {
         "array_type": id(np.ndarray),
+        "float_type": id(float),
         "descr": id(np.dtype(np.float64)),
         "new_array": int(table[_NEW_ARRAY]),
         "new_scalar": int(table[_NEW_SCALAR]),

@@ -51,13 +51,14 @@ class LoopedEntry(EntryCode):
 
     def __init__(self, inputs: int, outputs: Sequence[int], t: Text) -> None:
         self.t = t
-        self.sizes = [f"%size{k}" for k in range(inputs)]
+        self.sizes = [(f"%size{k}",) for k in range(inputs)]
         self.shapes = [tuple(f"%length{k}.{axis}" for axis in range(count)) for k, count in enumerate(outputs)]
         self.count = inputs + len(outputs)
 
     def _room(self) -> list[str]:
         """Reserve memory for the arguments of the loop, and load the data of the mechanism."""
-        t, names = self.t, ["%loop", "%data", *self.sizes, *(length for shape in self.shapes for length in shape)]
+        t, shapes = self.t, [*self.sizes, *self.shapes]
+        names = ["%loop", "%data", *(size for shape in shapes for size in shape)]
         for k, name in enumerate(names):
             t.do(f"{name} = load {'ptr' if k < 2 else 'i64'}, ptr {t.at('i64', '@place', k)}")
         t.do(f"%arguments = alloca [{self.count} x ptr]")

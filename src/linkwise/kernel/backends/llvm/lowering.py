@@ -18,7 +18,7 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape, without_collection
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "26"
+LOWERING = "27"
 
 #: The first version of LLVM that reads ``splat``.
 SPLATS = 19

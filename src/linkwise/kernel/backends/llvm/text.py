@@ -19,6 +19,7 @@ RUNTIME = (
     "set_item",
     "decref",
     "vectorcall",
+    "float_type",
     "sin",
     "cos",
     "malloc",
