@@ -24,7 +24,7 @@ from linkwise.model.joints import (
     Floating,
     Joint,
     Planar,
-    Polynomial,
+    PolynomialSlide,
     Prismatic,
     Revolute,
     Screw,
@@ -70,7 +70,10 @@ def joints() -> list[Joint]:
     for axis in map(np.array, AXES):
         some += [Revolute(axis), Prismatic(axis), Screw(axis, -0.25), Cylindrical(axis), Planar(axis), Ball(axis)]
     path = np.array([0.5, 0.25 * np.pi, 0.5, 0.25 * np.pi]), np.array([0.0, 4.0, 0.0, 4.0])
-    some += [Polynomial(np.array(AXES[2]), np.array([0.3, -0.2, 0.1])), Polynomial(np.array(AXES[0]), np.array([2.0]))]
+    some += [
+        PolynomialSlide(np.array(AXES[2]), np.array([0.3, -0.2, 0.1])),
+        PolynomialSlide(np.array(AXES[0]), np.array([2.0])),
+    ]
     some += [Curvilinear(*path), Curvilinear(*path, repeats=True), Curvilinear([2.0], [-0.7])]
     return [*some, Universal(np.array(AXES[:2])), Universal(np.array(AXES[1:]))]
 

@@ -168,3 +168,24 @@ def test_operational_space_inertia_of_a_light_link_on_a_heavy_body(heavy: float,
     error = np.abs(inverse @ found - np.eye(6)) / (1 + size)
     print(f"{error.max():.1e}")
     assert error.max() <= 1e-9, "the condition of the scaled matrix, at most 1e6 here, times rounding"
+
+
+def test_of_a_hundred_joints_a_kernel_computes_one_transport_a_body() -> None:
+    """The rest are products of 6x6 blocks, as many as there are paths: nothing grows with the cube of the joints."""
+    count = 100
+    chain = Mechanism(
+        [
+            Link.dh(a=0.1, alpha=0.3 * (k % 3), convention="standard", mass=1.0, com=(-0.05, 0, 0), inertia=(0.1, 0.1, 0.1))
+            for k in range(count)
+        ]
+    )
+    q = np.linspace(-1.0, 1.0, count)
+    o = chain.spatial_operators(q)
+    kernel = chain.recall("spatial_operators", "transports")
+    assert kernel.tape.outputs == {"transports": (count, 6, 6)}
+    half = np.eye(count) + o.H @ o.phi @ o.K
+    mass = chain.mass_matrix(q)
+    error = relative(half @ o.D @ half.T, mass), np.abs(half @ (np.eye(count) - o.H @ o.psi @ o.K) - np.eye(count)).max()
+    print(f"{error[0]:.1e}, {error[1]:.1e}")
+    assert error[0] < 1e-12  # (rounding of products of a hundred transports, each of a few units in the last place)
+    assert error[1] < 1e-12 * np.abs(half).max() * np.abs(o.psi).max()

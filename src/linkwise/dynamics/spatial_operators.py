@@ -152,63 +152,140 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
         spin[6 * rotor.body + 3 : 6 * rotor.body + 6, rotor.speed] += turn @ rotor.spin
     fixed = (h, m, spin, rotors)
 
-    def compute(module: Any, step: Any) -> tuple[Any, ...]:
-        h, m, spin, rotors, unit = (module.asarray(matrix, dtype=step.dtype) for matrix in (*fixed, np.eye(size)))
-        d, k = _eliminated(module, bodies, step, h, m, spin, rotors)
-        inverse = module.linalg.inv  # (of 1 - E, E strictly block triangular: every path from body to body, once)
-        return inverse(unit - step), d, k, inverse(unit - step + k @ h)
+    def compute(module: Any, transports: Any) -> tuple[Any, ...]:
+        d, k = _eliminated(module, bodies, transports, (h, m, spin, rotors))
+        joints = sorted(((i, len(body.freedoms)) for i, body in enumerate(bodies)), key=lambda joint: bodies[joint[0]].speed)
+        sixes = [(i, 6) for i in range(len(bodies))]
+        results = _assembled(module, transports, d, joints, joints), _assembled(module, transports, k, sixes, joints)
+        step = {(body.parent, i): transports[..., i, :, :] for i, body in enumerate(bodies) if body.parent >= 0}
+        free = dict(step)
+        for (p, i), block in k.items():
+            axes = h[bodies[i].speed : bodies[i].speed + len(bodies[i].freedoms), 6 * i : 6 * i + 6]
+            _add(free, (p, i), -block @ module.asarray(axes, dtype=transports.dtype))
+        phi, psi = (_sum_of_paths(module, transports, len(bodies), blocks) for blocks in (step, free))
+        return phi, *results, psi
 
     shapes = (size, size), (count, count), (size, count), (size, size)
-    signature = Signature(((size, size),), shapes, ("float64",) * 4, ("phi", "D", "K", "psi"))
-    step = _transports(mechanism, bodies, frames)(q)
-    phi, d, k, psi = arrays.apply("spatial_operators", compute, signature, (step,))
+    signature = Signature(((len(bodies), 6, 6),), shapes, ("float64",) * 4, ("phi", "D", "K", "psi"))
+    transports = _transports(mechanism, bodies, frames)(q)
+    phi, d, k, psi = arrays.apply("spatial_operators", compute, signature, (transports,))
     module = arrays.functions_of("spatial_operators", [q]) or np
     h, m, spin, rotors = (module.asarray(matrix, dtype=phi.dtype) for matrix in fixed)
     return SpatialOperators(h, phi, m, d, k, psi, rotors, spin)
 
 
-def _eliminated(
-    module: Any, bodies: Sequence[Body], step: Any, h: Any, inertia: Any, spin: Any, rotors: Any
-) -> tuple[Any, Any]:
-    """D and K, by eliminating the joints one after the other from the tips to the base.
+#: Blocks of a matrix other than zero, by the bodies of their rows and columns.
+Blocks = dict[tuple[int, int], Any]
 
-    What is left of the equations is kept as three matrices: forces on the bodies from their accelerations, which also are
-    the joints' efforts from these, in `spin`, and the joints' efforts from their own accelerations. A rotor couples its
-    joint with its carrier, wherever that is, so that bodies which are no neighbours may be coupled once it is eliminated.
+
+def _add(blocks: dict[Any, Any], place: Any, value: Any) -> None:
+    """Add to a block, or put it there."""
+    blocks[place] = blocks[place] + value if place in blocks else value
+
+
+def _eliminated(
+    module: Any, bodies: Sequence[Body], transports: Any, fixed: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+) -> tuple[Blocks, Blocks]:
+    """Blocks of D and K, by eliminating the joints one after the other from the tips to the base.
+
+    What is left of the equations is kept as the blocks of three matrices: forces on the bodies from their accelerations,
+    which also are the joints' efforts from these, in `b`, and the joints' efforts from their own accelerations. A rotor
+    couples its joint with its carrier, wherever that is, so that bodies which are no neighbours may be coupled once it is
+    eliminated.
 
     A rotor on a body beyond the joint that it drives acts on that joint without a force on a body between: the same as a
     pair of forces on the two bodies that the joint connects.
     """
-    unit = module.asarray(np.eye(spin.shape[-1]), dtype=step.dtype)
-    pairs = h.T @ module.linalg.inv(h @ h.T)
-    pairs = pairs - step @ pairs
-    a, b, r, d, k = inertia + 0.0 * step, spin, rotors, 0.0 * rotors, 0.0 * spin
-    for i in reversed(range(len(bodies))):
-        here, columns = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(bodies[i].freedoms))
-        axes, speeds = h[columns], unit[:, columns]
-        force = a @ axes.T + b @ speeds
-        effort = r @ speeds + module.swapaxes(b, -1, -2) @ axes.T
-        articulated = axes @ force + speeds.T @ effort
-        bodies_left, joints_left = (
-            module.asarray(
-                np.r_[np.ones(part.start), np.zeros(part.stop - part.start), np.ones(size - part.stop)][:, None],
-                dtype=step.dtype,
-            )
-            for part, size in ((here, spin.shape[-2]), (columns, spin.shape[-1]))
-        )
+    rows = [slice(6 * i, 6 * i + 6) for i in range(len(bodies))]
+    columns = [slice(body.speed, body.speed + len(body.freedoms)) for body in bodies]
+    h, m, spin, rotors = (module.asarray(matrix, dtype=transports.dtype) for matrix in fixed)
+    inverse = module.linalg.inv
 
-        def to_parent(rows: Any, here: slice = here, left: Any = bodies_left) -> Any:
-            return left * (rows + step[..., here] @ rows[..., here, :])
+    def turned(block: Any) -> Any:
+        return module.swapaxes(block, -1, -2)
 
-        force, effort = to_parent(force), joints_left * effort
-        solved = module.linalg.inv(articulated)
-        across, efforts = (solved @ module.swapaxes(x, -1, -2) for x in (force, effort))
-        a = to_parent(module.swapaxes(to_parent(a), -1, -2)) - force @ across
-        b = to_parent(b) * joints_left.T - force @ efforts
-        r = joints_left * r * joints_left.T - effort @ efforts
-        d = d + speeds @ articulated @ speeds.T
-        k = k + (force + pairs @ effort) @ solved @ speeds.T
+    axes = [h[part, here] for part, here in zip(columns, rows, strict=True)]
+    coupled = [(i, j) for i, j in np.ndindex(len(bodies), len(bodies)) if fixed[2][rows[i], columns[j]].any()]
+    a: Blocks = {(i, i): m[here, here] for i, here in enumerate(rows)}
+    b: Blocks = {(i, j): spin[rows[i], columns[j]] for i, j in coupled}
+    r: Blocks = {(i, i): rotors[part, part] for i, part in enumerate(columns)}
+    d: Blocks = {}
+    k: Blocks = {}
+    for i, body in reversed(list(enumerate(bodies))):
+        force: dict[int, Any] = {p: block @ axes[i].T for (p, q), block in a.items() if q == i}
+        effort: dict[int, Any] = {j: block for (j, q), block in r.items() if q == i}
+        for (p, j), block in b.items():
+            if j == i:
+                _add(force, p, block)
+            if p == i:
+                _add(effort, j, turned(block) @ axes[i].T)
+        d[i, i] = axes[i] @ force[i] + effort.pop(i)
+        if body.parent >= 0:
+            _to_parent(turned, transports[..., i, :, :], i, body.parent, (a, b, force))
+        a, r = ({at: block for at, block in blocks.items() if i not in at} for blocks in (a, r))
+        b = {at: block for at, block in b.items() if i not in at}
+        del force[i]
+        solved = inverse(d[i, i])
+        for p, block in force.items():
+            _add(k, (p, i), block @ solved)
+            for q, other in force.items():
+                _add(a, (p, q), -block @ solved @ turned(other))
+            for j, other in effort.items():
+                _add(b, (p, j), -block @ solved @ turned(other))
+        for j, block in effort.items():
+            for q, other in effort.items():
+                _add(r, (j, q), -block @ solved @ turned(other))
+            pair = axes[j].T @ inverse(axes[j] @ axes[j].T) @ block @ solved
+            _add(k, (j, i), pair)
+            if bodies[j].parent >= 0:
+                _add(k, (bodies[j].parent, i), -transports[..., j, :, :] @ pair)
     return d, k
+
+
+def _sum_of_paths(module: Any, like: Any, count: int, blocks: Blocks) -> Any:
+    """The inverse of 1 - E (..., 6N, 6N), E strictly block triangular: every path from body to body, once."""
+    unit = module.asarray(np.eye(6 * count), dtype=like.dtype) + 0.0 * like[..., 0, :1, :1]
+    columns = [unit[..., 6 * i : 6 * i + 6] for i in range(count)]
+    for p, i in sorted(blocks, key=lambda place: place[1]):
+        columns[i] = columns[i] + columns[p] @ blocks[p, i]
+    return module.concatenate(columns, axis=-1)
+
+
+def _to_parent(turned: Any, transport: Any, i: int, parent: int, matrices: tuple[Blocks, Blocks, dict[int, Any]]) -> None:
+    """Add what acts on a body to its parent, in accelerations and forces, joints' efforts, and the forces of one joint."""
+    a, b, force = matrices
+    own = transport @ a[i, i] @ turned(transport)
+    for q in [q for p, q in a if p == i != q]:
+        _add(a, (parent, q), transport @ a[i, q])
+        _add(a, (q, parent), a[q, i] @ turned(transport))
+    _add(a, (parent, parent), own)
+    for j in [j for p, j in b if p == i]:
+        _add(b, (parent, j), transport @ b[i, j])
+    _add(force, parent, transport @ force[i])
+
+
+def _assembled(
+    module: Any, like: Any, blocks: Blocks, rows: Sequence[tuple[int, int]], columns: Sequence[tuple[int, int]]
+) -> Any:
+    """The matrix (..., sum of rows, sum of columns) of some blocks, from the place and size of each row and column."""
+    nothing = 0.0 * like[..., 0, :1, :1]
+
+    def zeros(height: int, width: int) -> Any:
+        return nothing + module.asarray(np.zeros((height, width)), dtype=like.dtype)
+
+    results = []
+    for j, width in columns:
+        pieces: list[Any] = []
+        empty = 0
+        for i, height in rows:
+            if (i, j) in blocks:
+                pieces += [zeros(empty, width)] if empty else []
+                pieces.append(nothing + blocks[i, j])
+                empty = 0
+            else:
+                empty += height
+        results.append(module.concatenate([*pieces, *([zeros(empty, width)] if empty else [])], axis=-2))
+    return module.concatenate(results, axis=-1)
 
 
 def _axes(body: Body, t_body_link: FloatArray) -> FloatArray:
@@ -226,20 +303,22 @@ def _inertia(body: Body, t_body_link: FloatArray) -> FloatArray:
 
 
 def _transports(mechanism: Tree, bodies: Sequence[Body], frames: Sequence[Any]) -> Kernel:
-    """The matrix (6N, 6N) of a configuration that takes forces on each body to its parent.
+    """The matrices (N, 6, 6) of a configuration that take a force on each body to its parent, zero for those on the ground.
 
-    Blocks are [[R, 0], [p~ R, R]]: a force in the inner frame of a transform, as it is in the outer one.
+    [[R, 0], [p~ R, R]]: a force in the inner frame of a transform, as it is in the outer one.
     """
 
-    def step(q: Array) -> Array:
-        result = np.zeros((6 * len(bodies),) * 2, dtype=object)
+    def transports(q: Array) -> Array:
+        result = np.zeros((len(bodies), 6, 6), dtype=object)
         for i, body in enumerate(bodies):
-            if body.parent >= 0:
-                t = place(body, inverse(frames[body.parent]), q) @ frames[i]
-                rows, columns = slice(6 * body.parent, 6 * body.parent + 6), slice(6 * i, 6 * i + 6)
-                moment = np.array([cross(t[:3, 3], axis) for axis in t[:3, :3].T]).T
-                result[rows, columns] = np.block([[t[:3, :3], np.zeros((3, 3))], [moment, t[:3, :3]]])
+            if body.parent < 0:
+                continue
+            t = place(body, inverse(frames[body.parent]), q) @ frames[i]
+            moment = np.array([cross(t[:3, 3], axis) for axis in t[:3, :3].T]).T
+            result[i] = np.block([[t[:3, :3], np.zeros((3, 3))], [moment, t[:3, :3]]])
         return result
 
-    inputs, outputs = {"q": (mechanism.nq,)}, {"step": (6 * len(bodies),) * 2}
-    return mechanism.memo("spatial_operators", "step", lambda: Kernel(trace(step, "force_transports", inputs, outputs)))
+    inputs, outputs = {"q": (mechanism.nq,)}, {"transports": (len(bodies), 6, 6)}
+    return mechanism.memo(
+        "spatial_operators", "transports", lambda: Kernel(trace(transports, "force_transports", inputs, outputs))
+    )

@@ -397,6 +397,8 @@ def lengths_of(joint: str) -> tuple[bool, ...]:
     """Return which coordinates of a kind of joint are lengths; for an unknown kind, (False,)."""
     if joint not in JOINTS:
         return (False,)
+    if not JOINTS[joint].named_by_link():
+        return (JOINTS[joint].is_length,)
     parts = make_joint(joint, np.eye(3)[: JOINTS[joint].axes].squeeze()).turns_and_slides
     return tuple(part.is_length for part in parts) or (False,)
 

@@ -14,12 +14,20 @@ from hypothesis import strategies as st
 
 from linkwise import ConstantForce, EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
-from linkwise.files import check, load, read, remarks, save
+from linkwise.files import check, load, loads, read, remarks, save
 from linkwise.files.formats.linkwise_toml import parse
 from linkwise.files.toml_text import DEEPEST
+from linkwise.model.joints import Curvilinear, Joint, PolynomialSlide
 from linkwise.spatial.rotation import rotation_about, rpy_to_rotation
 from linkwise.spatial.transform import transform
 from support.messages import unnamed
+
+#: Joints with keys of their own.
+OWN_KEYS = (
+    Curvilinear([0.3, 1.1], [0.0, -2.5]),
+    Curvilinear([0.1 * math.pi], [20.0], repeats=True),
+    PolynomialSlide(np.array([0.6, 0.0, -0.8]), np.array([0.1, -0.3, 1 / 3])),
+)
 
 HEAD = 'format = "linkwise 1"\n'
 ONE = HEAD + "[[link]]\n"
@@ -144,6 +152,33 @@ def test_any_mechanism_survives(tmp_path_factory: pytest.TempPathFactory, mechan
     path = tmp_path_factory.getbasetemp() / "any.toml"
     save(mechanism, path, external=external)
     assert read(path).mechanism == mechanism
+
+
+@pytest.mark.parametrize("joint", OWN_KEYS)
+def test_joints_with_keys_of_their_own_survive(tmp_path: Path, joint: Joint) -> None:
+    axis = {"axis": joint.axis} if isinstance(joint, PolynomialSlide) else {}
+    mechanism = Mechanism([Link(joint=joint, name="cart", mass=1.0, **axis), Link(name="arm", axis=(1, 1, 0))], name="train")
+    save(mechanism, tmp_path / "train.toml")
+    again = read(tmp_path / "train.toml").mechanism
+    assert again == mechanism
+    assert again.links[0].joint_model == joint
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ('joint = "curvilinear"\nlengths = [1]', "link 'a': curvatures is None"),
+        ('joint = "curvilinear"\nlengths = [1, -1]\ncurvatures = [0, 1]', "line 5: curvilinear joint: lengths"),
+        ('joint = "polynomial"', "link 'a': coefficients is None"),
+        ('joint = "polynomial"\ncoefficients = []', "coefficients"),
+        ('joint = "prismatic"\ncoefficients = [1]', "line 5: link 'a' has 'coefficients', but its joint is 'prismatic'"),
+        ("repeats = true", "its joint is 'revolute'; expected 'curvilinear'"),
+    ],
+)
+def test_keys_of_such_joints_that_are_wrong(table: str, expected: str) -> None:
+    with pytest.raises(FileError) as caught:
+        loads(f'format = "linkwise 1"\n[[link]]\nname = "a"\n{table}\n')
+    assert expected in str(caught.value)
 
 
 def test_no_field_of_the_model_is_forgotten() -> None:
@@ -280,8 +315,9 @@ BAD = [
         ONE + "mas = 1\n",
         [
             "line 3: link 1 has no key 'mas' (did you mean 'mass'?); the keys are 'name', 'parent', 'joint', 'joint_name', "
-            "'convention', 'theta', 'd', 'a', 'alpha', 'b', 'before', 'after', 'axis', 'pitch', 'offset', 'limits', "
-            "'qd_max', 'qdd_max', 'tau_max', 'mimic', 'mass', 'com', 'inertia', 'physical' and 'motor'"
+            "'convention', 'theta', 'd', 'a', 'alpha', 'b', 'before', 'after', 'axis', 'pitch', 'lengths', 'curvatures', "
+            "'repeats', 'coefficients', 'offset', 'limits', 'qd_max', 'qdd_max', 'tau_max', 'mimic', 'mass', 'com', "
+            "'inertia', 'physical' and 'motor'"
         ],
     ),
     (ONE + "mass = '1'\n", ["line 3: link 1: mass is '1'; expected a finite number"]),

@@ -33,8 +33,8 @@ from linkwise.files.schema import (
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
-from linkwise.model.joints import DEFAULT, JOINTS
-from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.joints import DEFAULT, JOINTS, Curvilinear, Joint, PolynomialSlide
+from linkwise.model.link import CONVENTIONS, Z_AXIS, Link
 from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
@@ -117,7 +117,8 @@ class LinkwiseToml(Format):
 
     def losses(self, description: Description) -> Losses:  # noqa: D102
         links = description.mechanism.links
-        foreign = [link for link in links if not link.joint_model.named_by_link()]
+        written = {joint for joint, _ in JOINT_KEYS.values()}
+        foreign = [x for x in links if not x.joint_model.named_by_link() and type(x.joint_model) not in written]
         return Losses(never=[f"link {link.name!r}: its joint of the kind {link.joint!r}" for link in foreign])
 
     def write(self, description: Description) -> Iterator[str]:  # noqa: D102
@@ -376,6 +377,10 @@ LINK = Schema(
     Field("after", FRAME, default=np.eye(4), doc="B: joint to the link's frame"),
     Field("axis", schema.VECTOR_EACH, default=(0.0, 0.0, 1.0), doc="of the joint, in the frame of A; two if universal"),
     Field("pitch", schema.NUMBER, "m/rad", 0.0, "of a screw joint"),
+    Field("lengths", schema.NUMBERS, "m", doc="of the segments of the path of a curvilinear joint"),
+    Field("curvatures", schema.NUMBERS, "1/m", doc="of the same, positive to the left"),
+    Field("repeats", schema.FLAG, default=False, doc="whether that path begins anew where it ends"),
+    Field("coefficients", schema.NUMBERS, "m/rad, m/rad2, ...", doc="of a polynomial joint, which slides along its axis"),
     Field("offset", schema.NUMBER, "rad or m", 0.0, "added to the joint coordinate", turn=True),
     Field("limits", schema.PAIR_EACH, "rad or m", doc="least and greatest joint coordinate, of each; may be infinite"),
     Field("qd_max", schema.NUMBER_EACH, "rad/s or m/s", doc="both ways"),
@@ -394,6 +399,12 @@ FORCE_ELEMENTS: dict[str, tuple[type, Schema]] = {
 }
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
+
+#: The kinds of joints with keys of their own.
+JOINT_KEYS: dict[str, tuple[type[Joint], tuple[str, ...]]] = {
+    "curvilinear": (Curvilinear, ("lengths", "curvatures", "repeats")),
+    "polynomial": (PolynomialSlide, ("coefficients",)),
+}
 TOP = Schema(
     Field("format", schema.TEXT, doc=f'"{FORMAT}"'),
     Field("name", schema.TEXT, doc="the file's name if missing"),
@@ -550,7 +561,12 @@ class _Reader(TableReader):
             return _bare(values)
         if "joint" in values:
             values["joint"] = joint
-        link, problems = attempt(item, lambda: Link.dh(**values, convention=str(convention)) if dh else Link(**values))
+        for kind, (_, keys) in JOINT_KEYS.items():
+            for key in keys:
+                if key in values and kind != joint:
+                    self.report((*place, key), f"{item} has {key!r}, but its joint is {joint!r}; expected {kind!r}")
+                    return _bare(values)
+        link, problems = attempt(item, lambda: Link.dh(**values, convention=str(convention)) if dh else _made(joint, values))
         self.tell(place, problems)
         return link or _bare(values)
 
@@ -603,6 +619,21 @@ class _Reader(TableReader):
             self.report(("link", names.index(problem.value[0]), "parent"), str(problem))
 
 
+def _made(joint: str, values: dict[str, Any]) -> Link:
+    """A link of the general form, its joint by keys of its own where it has such."""
+    if joint not in JOINT_KEYS:
+        return Link(**values)
+    kind, keys = JOINT_KEYS[joint]
+    own = {key: values[key] for key in keys if key in values}
+    missing = [key for key in keys if key not in own and key != "repeats"]
+    if missing:
+        item = f"link {values['name']!r}"
+        raise ModelError([Problem(item, key, None, f"numbers, for its joint is {joint!r}") for key in missing])
+    if joint == "polynomial":
+        own["axis"] = Link(axis=values.get("axis", Z_AXIS)).axis
+    return Link(**{key: value for key, value in values.items() if key not in {*keys, "joint"}}, joint=kind(**own))
+
+
 def _bare(values: Mapping[str, Any]) -> Link:
     """A link that only keeps the place of one that could not be built, so that the tree can still be checked."""
     parent = values.get("parent")
@@ -645,7 +676,9 @@ def _link_values(link: Link, mixed: bool) -> dict[str, Any]:
     form = {key: getattr(link, key) for key in GENERAL_KEYS} if link.dh_row is None else dict(vars(link.dh_row))
     if not mixed:
         form.pop("convention", None)
-    return {**vars(link), **dict.fromkeys(GENERAL_KEYS), **form, **_body_values(link.body)}
+    _, keys = JOINT_KEYS.get(link.joint, (None, ()))
+    own = {key: getattr(link.joint_model, key) for key in keys}
+    return {**vars(link), **dict.fromkeys(GENERAL_KEYS), **form, **own, **_body_values(link.body)}
 
 
 def _body_values(body: Inertia) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from linkwise.model.joints.joint import JOINTS as JOINTS
 from linkwise.model.joints.joint import Joint as Joint
 from linkwise.model.joints.joint import joint as joint
 from linkwise.model.joints.joint import make_joint as make_joint
-from linkwise.model.joints.polynomial import Polynomial as Polynomial
+from linkwise.model.joints.polynomial import PolynomialSlide as PolynomialSlide
 
 #: The kind of joint where a link names none, and that of a link which does not move on its parent.
 DEFAULT, RIGID = Revolute.kind, Fixed.kind

@@ -11,7 +11,7 @@ from linkwise.files.formats.mjcf.attributes import Attributes
 from linkwise.files.formats.mjcf.bodies import MjcfJoint
 from linkwise.files.report import unused_name
 from linkwise.mechanism import Mechanism
-from linkwise.model.joints import Polynomial
+from linkwise.model.joints import PolynomialSlide
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
@@ -59,7 +59,7 @@ def with_sums(
     """
     links, loops, taken = [*mechanism.links], [*mechanism.loops], {BASE, *mechanism.link_names, *mechanism.coordinate_names}
 
-    def add(word: str, parent: str, mimic: Mimic, joint: str | Polynomial) -> str:
+    def add(word: str, parent: str, mimic: Mimic, joint: str | PolynomialSlide) -> str:
         name = unused_name(word, taken)
         taken.add(name)
         axis = X_AXIS if isinstance(joint, str) else (0.0, 0.0, 1.0)
@@ -70,7 +70,7 @@ def with_sums(
         known, end = len(links), BASE
         if each.argument is not None:
             joint, factor = each.argument
-            powers = Polynomial(X_AXIS, np.array(each.coefficients))
+            powers = PolynomialSlide(X_AXIS, np.array(each.coefficients))
             mimic = Mimic(str(joint.name), factor, -factor * joint.ref)
             end = add(f"{each.terms[0][0].name}_polynomial", BASE, mimic, powers)
         last, shift = BASE, each.constant

@@ -264,6 +264,7 @@ class Equalities:
         self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
         self.joints = {j.name: j for body in bodies.elements for j in body.joints if j.name and j.kind != "ball"}
+        self.balls = {j.name for body in bodies.elements for j in body.joints if j.name and j.kind == "ball"}
         self.reference = {WORLD: np.eye(4)}  # T_world_body in the pose that the file describes
         for k, body in enumerate(bodies.elements):
             self.reference[k] = self.reference[body.parent] @ body.frame
@@ -336,6 +337,10 @@ class Equalities:
         keys = ("tendon1", "tendon2")
         lengths = [attrs.lookup(key, self.tendons, "fixed tendons", needed=key == keys[0]) for key in keys]
         if lengths[0] is None or (lengths[1] is None and "tendon2" in attrs):
+            return
+        parts = [part.get("joint") for tendon in lengths if tendon is not None for part in tendon.element.all("joint")]
+        if balls := [name for name in parts if name in self.balls]:
+            attrs.drop(f"it ties the ball joint {shown(balls[0])}; expected hinges and slides")
             return
         constant, *coefficients = self._coefficients(attrs)
         factors, others = self._factors(lengths[0]), self._factors(lengths[1])
