@@ -247,6 +247,7 @@ SOLVE_WITH_MASS_MATRIX = {
     "forward_dynamics_external_derivatives",
     "forward_dynamics_hessian_product",
     "forward_dynamics_second_derivatives",
+    "inverse_mass_matrix",
     "inverse_operational_space_inertia",
 }
 """For laws that hold for all: motors on joints; rotors on links; the base afloat; both; joints that follow others."""
