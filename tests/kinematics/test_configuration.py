@@ -256,3 +256,21 @@ def test_interpolation_is_a_part_of_the_difference(name: str) -> None:
     q0, q1 = random_state(mech, 1)[0], random_state(mech, 2)[0]
     wanted = mech.integrate(q0, mech.difference(q0, q1), 0.3)
     assert relative(mech.interpolate(q0, q1, 0.3), wanted) < 1e-15
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+@pytest.mark.parametrize("joint", ["ball", "floating"])
+def test_no_rotation_leads_to_or_from_a_quaternion_of_length_zero(joint: str) -> None:
+    """NaN, as `integrate` has it, not the rotation zero: that would mean "already there"."""
+    body = Mechanism([Link(name="body", joint=joint, mass=1.0, inertia=(1.0, 1.0, 1.0))])
+    none = np.zeros(body.nq)
+    for pair in ((none, body.neutral), (body.neutral, none), (none, none)):
+        assert np.isnan(body.difference(*pair)[-3:]).all()
+
+
+def test_lengths_of_quaternions_do_not_count_in_small_rotations() -> None:
+    """A rotation of 2e-150 rad between quaternions of the lengths 2 and 3; the sine is below where it is divided by."""
+    ball = Mechanism([Link(name="ball", joint="ball", mass=1.0, inertia=(1.0, 1.0, 1.0))])
+    turn = ball.difference([2.0, 0.0, 0.0, 0.0], [3.0, 3e-150, 0.0, 0.0])
+    assert abs(turn[0] - 2e-150) < 1e-164  # (a few units in the last place)
+    assert not turn[1:].any()

@@ -34,8 +34,11 @@ class MujocoTwin:
     """
 
     def __init__(self, mech: Mechanism, model: mujoco.MjModel) -> None:
-        tied = {end for loop in mech.loops for end in (loop.first, loop.second)}
-        kept = [link for link in mech.links if not (link.name in tied and link.mimic and link.body.is_zero)]
+        slides = {link.name: link.parent for link in mech.links if link.mimic and link.body.is_zero}
+        tied = {end for loop in mech.loops for end in (loop.first, loop.second) if end in slides}
+        while more := {slides[name] for name in tied} & slides.keys() - tied:  # (a chain of slides is a sum)
+            tied |= more
+        kept = [link for link in mech.links if link.name not in tied]
         tool = {} if mech.link_names[mech.tool_index] not in tied else {"tool_link": None}
         self.mech = mech = mech.replace(loops=(), links=kept, **tool)  # (without the links of polynomials)
         self.model = model

@@ -95,7 +95,7 @@ def _rates(tree: Tree, x: Array, values: Array, q: Array, qd: Array) -> Array:
 def difference(tree: Tree, q0: Array, q1: Array) -> Array:
     """Return the velocities (nv,) that lead from q0 to q1 (nq,) in one second: the inverse of `integrate`.
 
-    A floating base and ball joints take the shorter of the two ways round.
+    A floating base and ball joints take the shorter of the two ways round; NaN where a quaternion has the length 0.
 
     Examples
     --------

@@ -37,12 +37,14 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     """Fix joints at values: a reduced model, without their coordinates.
 
     The joints that follow a locked one are held where it puts them. Their motors rest: rotors that are bodies stay on
-    their carriers as masses, and G^2 Jm and friction of these joints are gone.
+    their carriers as masses, and G^2 Jm and friction of these joints are gone. The potential energy leaves out the constant
+    that springs of locked joints had.
 
     Parameters
     ----------
-    joints : mapping of str to float
-        Value of each joint to hold, rad or m, by the name of its coordinate; it may be outside the limits.
+    joints : mapping of str to float or (k,) array_like
+        Value of each joint to hold, rad or m, by the name of its coordinate; it may be outside the limits. Of a joint with
+        several coordinates all of these, by the joint's name: of a ball joint its quaternion.
     base : (4, 4) array_like, optional
         Pose at which a floating base is held, in the frame `base`.
 

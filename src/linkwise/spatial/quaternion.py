@@ -100,8 +100,8 @@ def quaternion_exponential(vector: Array) -> Array:
 def quaternion_difference(q0: Array, q1: Array) -> tuple[Array, Any, Any]:
     """Rotation vector (3,) from q0 to q1 (4,), rad, by the shorter direction; cosine and sine of half its length.
 
-    It is in the axes of q0. The vector part of q0* q1 is that of q0* (q1 - q0), in which nothing cancels: it is zero where
-    they are equal.
+    It is in the axes of q0, and NaN where one of them has the length 0. The vector part of q0* q1 is that of q0* (q1 - q0),
+    in which nothing cancels: it is zero where they are equal.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def quaternion_difference(q0: Array, q1: Array) -> tuple[Array, Any, Any]:
     square = turn @ turn
     turned = square - STILL
     s = root(select(turned, square, STILL))
-    return np.asarray(turn * select(turned, 2.0 * atan2(s, c) / s, 2.0)), c, s
+    return np.asarray(turn * (2.0 * select(turned, atan2(s, c), 1.0) / select(turned, s, c))), c, s
 
 
 def random_quaternions(rng: np.random.Generator, count: int) -> FloatArray:

@@ -123,18 +123,20 @@ def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:
     m, tree = len(at), cut_open(mechanism)
 
     def tables(q: Array, ud: Array, udd: Array, weights: Array | None = None) -> tuple[Array, ...]:
+        near = _NearMotion(equations, q)
+
         def seen(rows: Array) -> Array:
             return rows if weights is None else np.asarray(weights @ rows)
 
         def mass(x: Array) -> Array:
-            led = driven_map(equations, x)
+            led = near.driven_map(x)
             return np.asarray(led.T @ mass_matrix(tree, x) @ led)
 
         def efforts(x: Array, speeds: Array) -> Array:
-            return seen(_efforts(equations, tree, x, speeds, udd))
+            return seen(near.driven_map(x).T @ inverse_dynamics(tree, x, *near.rates(x, speeds, udd)))
 
         def along(function: Any, x: Array) -> Array:
-            return np.asarray(tangent_derivative(tree, function, x) @ driven_map(equations, x))
+            return np.asarray(tangent_derivative(tree, function, x) @ near.driven_map(x))
 
         def by_u(x: Array, speeds: Array) -> Array:
             return along(lambda y: efforts(y, speeds), x)
@@ -187,12 +189,38 @@ def driven_map(equations: LinkageEquations, q: Array) -> Array:
     return np.stack([equations.completed(jac, still, unit) for unit in np.eye(len(equations.driven))], axis=1)
 
 
-def _efforts(equations: LinkageEquations, tree: Tree, q: Array, ud: Array, udd: Array) -> Array:
-    """G' n (m,): the efforts of the driven coordinates."""
-    led, jac = driven_map(equations, q), closure_jacobian(equations.tree, q)
-    qd = np.asarray(led @ ud)
-    qdd = equations.completed(jac, closure_bias(equations.tree, q, qd), udd)
-    return np.asarray(led.T @ inverse_dynamics(tree, q, qd, qdd))
+class _NearMotion:
+    """Velocities and accelerations of all coordinates near a configuration, with their derivatives there up to the second.
+
+    Two steps of Newton's method from the solution at q: their error is of the third order in the deviation from q. Nothing
+    is differentiated through an elimination, which divides by pivots that are zero up to rounding.
+    """
+
+    def __init__(self, equations: LinkageEquations, q: Array) -> None:
+        self.equations, self.q, self.jac = equations, q, closure_jacobian(equations.tree, q)
+        self.rows, self.passive = list(equations.rows), equations.task.speeds[list(equations.passive)]
+        still = blank(len(equations.driven))
+        columns = [equations.completed(self.jac, -np.eye(len(equations.scale))[row], still) for row in self.rows]
+        self.inverse = np.array(columns, dtype=object).reshape(len(columns), -1)[:, self.passive].T
+        self.map = driven_map(equations, q)
+
+    def driven_map(self, x: Array) -> Array:
+        """G (nv, m) at x (nq,), with qd = G ud."""
+        return self._solved(closure_jacobian(self.equations.tree, x), self.map, 0.0)
+
+    def rates(self, x: Array, ud: Array, udd: Array) -> tuple[Array, Array]:
+        """Velocities and accelerations (nv,) of all coordinates at x, by those of the driven ones."""
+        tree = self.equations.tree
+        here = self.equations.completed(self.jac, closure_bias(tree, self.q, np.asarray(self.map @ ud)), udd)
+        qd = np.asarray(self.driven_map(x) @ ud)
+        return qd, self._solved(closure_jacobian(tree, x), here, closure_bias(tree, x, qd)[self.rows])
+
+    def _solved(self, jac: Array, start: Array, bias: Any) -> Array:
+        """Solve jac y + bias = 0 for the passive rows of y."""
+        result = np.array(start, dtype=object)
+        for _ in range(2):
+            result[self.passive] = result[self.passive] - self.inverse @ (jac[self.rows] @ result + bias)
+        return result
 
 
 def _check(mechanism: Tree, motions: DrivenMotions, q: npt.ArrayLike, mass: FloatArray, name: str) -> None:

@@ -126,7 +126,7 @@ def test_a_polynomial_of_a_joint_that_is_held_is_dropped_on_request(path: Path) 
 
 
 def test_a_ball_joint_in_a_tendon_is_dropped_on_request(path: Path) -> None:
-    """As MuJoCo loads it, which takes the first coordinate of its quaternion."""
+    """MuJoCo refuses it too."""
     ball = '<body><joint name="ball" type="ball"/><geom size="0.1"/></body></worldbody>'
     path.write_text(SUMS.replace("</worldbody>", ball).replace('joint="q2" coef="0.4"', 'joint="ball" coef="0.4"'))
     with pytest.raises(FileError, match=r"the ball joint 'ball'.*drop_unknown=True"):
