@@ -209,6 +209,9 @@ class Entry(NamedTuple):
 #: the slots stands the address of the machine code of calls without keywords, 0 while there is no dispatcher.
 TABLE, SLOTS, SLOT = 7, 4, 5
 
+#: Objects that are kept for each slot, behind the first one of the list.
+HELD = 4
+
 
 class _HandOver(tuple[Any, ...]):
     """State bound to a function of `make_callable`.
@@ -230,7 +233,11 @@ class _HandOver(tuple[Any, ...]):
                 kernel = self[4].get((len(args), *kwargs.items()))
             except TypeError:  # (unhashable)
                 kernel = None
-            return self._of_words(args, kwargs) if kernel is None else kernel(*args)
+            if kernel is None:
+                return self._of_words(args, kwargs)
+            if len(self[8]) <= SLOTS * HELD:  # (an equal word, but another object)
+                self._dispatch(len(args), kwargs, getattr(kernel, "__self__", None))
+            return kernel(*args)
         words = getattr(args[-1], "kernel_words", None) if args else None
         if words is not None:
             kernel = self[4].get((len(args), words))
@@ -252,15 +259,14 @@ class _HandOver(tuple[Any, ...]):
     def _dispatch(self, count: int, words: Mapping[str, str], owner: Any) -> None:
         """Put a call with one word into the table of the dispatcher, if its kernel has an entry and there is room."""
         _, method, _, _, _, _, _, table, held = self
-        free = [k for k in range(1, len(table), SLOT) if not table[k + 1]]
-        if type(owner) is not _HandOver or len(words) != 1 or not free or held[0] is None:
+        if type(owner) is not _HandOver or len(words) != 1 or held[0] is None:
             return
-        dispatcher = held[0]()
-        if dispatcher is None:
+        dispatcher, slot = held[0](), len(held) // HELD
+        if dispatcher is None or slot >= SLOTS:
             return
-        ((name, value),) = ((sys.intern(name), sys.intern(value)) for name, value in words.items())
+        ((name, value),) = words.items()
         held += [dispatcher, name, value, owner]
-        table[free[0] : free[0] + SLOT] = count, id(name), id(value), owner[1].function, id(owner)
+        table[1 + SLOT * slot : 1 + SLOT * (slot + 1)] = count, id(name), id(value), owner[1].function, id(owner)
         if not table[0]:
             table[0], method.function = method.function, dispatcher.address
 

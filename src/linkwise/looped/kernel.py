@@ -201,8 +201,9 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
     """The gufunc, with the mapping of mimic joints around it if there are any."""
     if tree.coupled:
-        computed = Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
-        return python_gufunc(kernel.tape, computed, kernel.doc)
+        inverse = declared.name == "inverse_mass_matrix"
+        kind = Coupled if declared.spread else CoupledInverse if inverse else CoupledAcceleration
+        return python_gufunc(kernel.tape, kind(tree, declared, options), kernel.doc)
     return gufunc(kernel.code, data(), kernel.doc)
 
 
@@ -269,6 +270,19 @@ class CoupledAcceleration:
         by_q, by_qd, _ = self.slopes(q, qd, qdd, *external)
         unit = np.broadcast_to(np.eye(mass.shape[-1], dtype=mass.dtype), mass.shape)
         return tuple(np.split(solved(mass, np.concatenate([-by_q, -by_qd, unit], axis=-1)), 3, axis=-1))
+
+
+class CoupledInverse:
+    """The inverse of the mass matrix of a mechanism with joints that follow others, by LAPACK."""
+
+    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
+        self.mass = Coupled(tree, algorithm.find("mass_matrix"), options)
+
+    def __call__(self, q: FloatArray) -> tuple[FloatArray]:
+        """Compute many rows."""
+        (mass,) = self.mass(q)
+        inverse = solved(mass, np.broadcast_to(np.eye(mass.shape[-1], dtype=mass.dtype), mass.shape))
+        return (0.5 * (inverse + np.swapaxes(inverse, -1, -2)),)
 
 
 def solved(mass: FloatArray, right: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
 """Calls with one word as keyword, such as ``frame="body"``: machine code that finds the entry of their kernel.
 
-Names of keywords and words in a program's text are interned: the same word is the same object. So a call is known by three
-numbers, its count of arguments and the addresses of the keyword and of its value, which are compared with those of a table.
-What is not in it goes the usual way, and what equals a word in it without being the same object goes there too.
+The names of keywords, and words that stand in a program's text, are the same objects at each call. So a call is known by
+three numbers, its count of arguments and the addresses of the keyword and of its value, which are compared with those of a
+table. What is not in it goes the usual way, and what equals a word in it without being the same object goes there too.
 """
 
 from __future__ import annotations
