@@ -80,7 +80,7 @@ def _reciprocal(orientation: str, R: Array, first: Any, second: Any) -> Any:
     sine = root(first * first + second * second)
     if R.dtype == object and is_zero(sine):
         refuse_orientation(orientation)
-    known = select(select(sine, COARSE + sine, COARSE) - COARSE, sine, 0.0)
+    known = sine * select(select(sine, COARSE + sine, COARSE) - COARSE, 1.0, 0.0)  # (NaN where the sine is)
     return np.inf if is_number(known) and known == 0.0 else 1.0 / known
 
 
