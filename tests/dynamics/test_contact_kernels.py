@@ -56,7 +56,7 @@ def test_they_are_those_of_the_parts(name: str) -> None:
                 *one.impact(q, qd, active, restitution=0.3),
                 *astuple(one.forward_dynamics_derivatives(q, qd, tau, active, damping=0.7)),
             ]
-            for one in (contacts, contacts.in_parts)
+            for one in (contacts, contacts.equations)
         )
         worst = max(relative(one, other) for one, other in zip(ours, parts, strict=True))
         print(f"{name}, {active}: residual {worst:.1e}")
@@ -81,7 +81,7 @@ def test_wrenches_act_beside_contacts() -> None:
     mech = variant("floating rotors 3")
     contacts, (q, qd, tau) = Contacts(mech, contacts_on(mech)), random_state(mech, 5)
     push = {mech.link_names[1]: Wrench((1.0, 2.0, 3.0), point=(0.1, 0.2, 0.3), frame="world")}
-    ours, parts = (one.forward_dynamics(q, qd, tau, external=push) for one in (contacts, contacts.in_parts))
+    ours, parts = (one.forward_dynamics(q, qd, tau, external=push) for one in (contacts, contacts.equations))
     assert max(map(relative, ours, parts)) < ROUNDING
 
 
@@ -96,7 +96,7 @@ def test_each_configuration_of_a_batch_has_its_own_contacts() -> None:
         mine = contacts.kernel("forward_dynamics")(q[k], qd[k], tau[k], switches[k], damping[k])
         assert np.array_equal(mine[0], qdd[k])
         if k == 1:
-            alone = contacts.in_parts.forward_dynamics(q[k], qd[k], tau[k], active, damping=0.2)
+            alone = contacts.equations.forward_dynamics(q[k], qd[k], tau[k], active, damping=0.2)
             assert relative(qdd[k], alone[0]) < ROUNDING
             assert (forces[k, :3] == 0.0).all()
     assert relative(qdd[2], mech.forward_dynamics(q[2], qd[2], tau[2])) < ROUNDING
@@ -114,7 +114,7 @@ def test_where_equations_depend_kernels_say_so_and_methods_solve_them() -> None:
     assert np.isnan(qdd[1]).all()
     assert np.isnan(forces[1]).all()
     solved = contacts.forward_dynamics(q, still, still)
-    parts = contacts.in_parts.forward_dynamics(q, still, still)
+    parts = contacts.equations.forward_dynamics(q, still, still)
     assert np.array_equal(solved[0][1], parts[0][1], equal_nan=True)
     assert relative(solved[1][0], parts[1][0]) < ROUNDING
     alone = contacts.forward_dynamics(q[1], still, still)

@@ -24,8 +24,8 @@ from linkwise.dynamics.closed_loops import closed_joint_wrenches as closed_joint
 from linkwise.dynamics.closed_loops import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops import closed_regressor as closed_regressor
 from linkwise.dynamics.closed_loops import reduced_mass_matrix as reduced_mass_matrix
-from linkwise.dynamics.contacts import Contact as Contact
-from linkwise.dynamics.contacts import ContactDerivatives as ContactDerivatives
+from linkwise.dynamics.contact import Contact as Contact
+from linkwise.dynamics.contact import ContactDerivatives as ContactDerivatives
 from linkwise.dynamics.contacts import Contacts as Contacts
 from linkwise.dynamics.coriolis_matrix import coriolis_matrix as coriolis_matrix
 from linkwise.dynamics.external import LinkWrenches as LinkWrenches

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwise.algorithm import Algorithm, straight_kernel
 from linkwise.dynamics.closed_loops.kkt import gram, regular
+from linkwise.dynamics.contact import KINDS
 from linkwise.dynamics.derivatives import inverse_dynamics_derivatives
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.dynamics.mass_matrix import mass_matrix
@@ -34,9 +35,6 @@ from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank, is_zero, root, select
 from linkwise.spatial.transform import translation
-
-#: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
-KINDS = {"normal": 1, "point": 3, "frame": 6}
 
 #: A row depends on others if its pivot falls to this part by elimination: the square of the sine of an angle of 1e-4.
 DEPENDENT = 1e-8

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.dynamics.contacts import Contact, Contacts
+from linkwise.dynamics.contact import Contact
+from linkwise.dynamics.contacts import Contacts
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import number_within

@@ -84,7 +84,7 @@ class GroundRollout(ModalRollout):
     def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
         super().__init__(task, rates, law, row)
         assert task.ground is not None
-        self.ground, self.contacts = task.ground, task.ground.contacts.in_parts
+        self.ground, self.contacts = task.ground, task.ground.contacts.equations
         self.stance = Stance((), {})
         self.below = dict.fromkeys(self.contacts.names, 0.0)
         gaps = {name: self.ground.gap(self.q[0], name) for name in self.contacts.names}
