@@ -297,8 +297,8 @@ def direct(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
 
 
 def computed(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
-    """An algorithm on floats, of a mechanism of many velocities by its kernel, which loops over bodies."""
-    if mechanism.nv > MANY:
+    """An algorithm on floats, of a mechanism of many velocities by its kernel where this loops over bodies."""
+    if mechanism.nv > MANY and not any(spring.links for spring in mechanism.springs):
         return mechanism.kernel(name, **options)(*args)
     return direct(mechanism, name, *args, **options)
 

@@ -96,6 +96,7 @@ class Contacts(ContactEquations):
     Examples
     --------
     >>> from linkwise import robots
+    >>> from linkwise.dynamics import Contact
     >>> arm = robots.planar_2r()
     >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
     >>> qdd, forces = held.forward_dynamics([0.0, 0.5], [0.0, 0.0], [0.0, 0.0])
@@ -137,6 +138,7 @@ class Contacts(ContactEquations):
         Examples
         --------
         >>> from linkwise import robots
+        >>> from linkwise.dynamics import Contact
         >>> arm = robots.planar_2r()
         >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
         >>> held.kernel("impact")([0.0, 0.5], [1.0, 1.0], [1.0], [0.0])[1].round(3)
@@ -343,6 +345,7 @@ class Contacts(ContactEquations):
         Examples
         --------
         >>> from linkwise import robots
+        >>> from linkwise.dynamics import Contact
         >>> arm = robots.planar_2r()
         >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
         >>> held.forward_dynamics_derivatives([0.0, 0.5], [0.0, 0.0], [0.0, 0.0]).df_dtau.round(3)
