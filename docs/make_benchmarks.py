@@ -234,6 +234,14 @@ measures Linkwise alone, on any mechanism.
 """
 
 
+DRAWN = (
+    "inverse_dynamics", "forward_dynamics", "bias_torque", "gravity_torque", "mass_matrix", "coriolis_matrix", "jacobian",
+    "link_poses", "frame_velocity", "center_of_mass", "centroidal_momentum_matrix", "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives", "kinematic_hessian", "regressor", "integrate",
+)  # fmt: skip
+"""What the picture shows of the rows beside Pinocchio."""
+
+
 def picture(found: list[Row], title: str, path: Path, several: bool = False) -> None:
     """Bars of the ratios, with the spread of the runs as a line; the peer is named in each row where there are several."""
     from PIL import Image
@@ -272,7 +280,8 @@ def picture(found: list[Row], title: str, path: Path, several: bool = False) -> 
 def main() -> None:
     """Write the page and its pictures."""
     PAGE.write_text(page(), encoding="utf-8")
-    found = sorted((row for row in pinocchio() if row.name.startswith("puma560")), key=lambda row: "one call" in row.name)
+    drawn = {f"7 joints: {name}, {way}" for name in DRAWN for way in ("batch", "one call")}
+    found = sorted((row for row in pinocchio() if row.name in drawn), key=lambda row: "one call" in row.name)
     picture(found, "Pinocchio", PICTURES / "benchmarks_pinocchio.png")
     others = [*rollouts(), *inverse_kinematics()[0], *closed_form(), *by_hand()]
     picture(others, "the other program", PICTURES / "benchmarks_others.png", several=True)
