@@ -518,7 +518,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         """Kernel to which calls with words as options go, or with an object that is an option and an array."""
         name, count = self.name, len(args)
         words = getattr(args[-1], "kernel_words", None) if args else None
-        if words is not None:
+        if isinstance(words, tuple):
             name, count, kwargs = with_external(name), count - 1, {**kwargs, words[0]: words[1]}
         if count != len(self.inputs) or (owner.loops and self.name in CLOSED) or name not in ALGORITHMS:
             return None
