@@ -27,7 +27,17 @@ from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.cache import directory
 from linkwise.kernel.deferred_tape import kept_tape
-from linkwise.kernel.gufunc import Entry, Places, call_in_graph, documentation, is_single, make_callable, no_entry, usable
+from linkwise.kernel.gufunc import (
+    Entry,
+    Places,
+    call_in_graph,
+    documentation,
+    is_single,
+    make_callable,
+    no_entry,
+    option_of,
+    usable,
+)
 from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.kernel.tape import Shape, without_collection
 from linkwise.model.coupling import coupling
@@ -517,8 +527,8 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
     def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
         """Kernel to which calls with words as options go, or with an object that is an option and an array."""
         name, count = self.name, len(args)
-        words = getattr(args[-1], "kernel_words", None) if args else None
-        if isinstance(words, tuple):
+        words = option_of(args)
+        if words is not None:
             name, count, kwargs = with_external(name), count - 1, {**kwargs, words[0]: words[1]}
         if count != len(self.inputs) or (owner.loops and self.name in CLOSED) or name not in ALGORITHMS:
             return None

@@ -70,8 +70,8 @@ class ContactFrame:
 
     def wrench(self, forces: Array) -> Array:
         """Force and moment (6,) in world axes from those of the equations."""
-        given = np.array(self.normal) * forces[0] if self.kind == "normal" else forces
-        return np.concatenate([given, np.zeros(6 - len(given))])
+        components = np.array(self.normal) * forces[0] if self.kind == "normal" else forces
+        return np.concatenate([components, np.zeros(6 - len(components))])
 
 
 Frames = tuple[ContactFrame, ...]

@@ -254,11 +254,11 @@ def _sum_of_paths(module: Any, like: Any, count: int, blocks: Blocks) -> Any:
 def _to_parent(turned: Any, transport: Any, i: int, parent: int, matrices: tuple[Blocks, Blocks, dict[int, Any]]) -> None:
     """Add what acts on a body to its parent, in accelerations and forces, joints' efforts, and the forces of one joint."""
     a, b, force = matrices
-    own = transport @ a[i, i] @ turned(transport)
+    transformed = transport @ a[i, i] @ turned(transport)
     for q in [q for p, q in a if p == i != q]:
         _add(a, (parent, q), transport @ a[i, q])
         _add(a, (q, parent), a[q, i] @ turned(transport))
-    _add(a, (parent, parent), own)
+    _add(a, (parent, parent), transformed)
     for j in [j for p, j in b if p == i]:
         _add(b, (parent, j), transport @ b[i, j])
     _add(force, parent, transport @ force[i])

@@ -213,6 +213,15 @@ TABLE, SLOTS, SLOT = 7, 4, 5
 HELD = 4
 
 
+def option_of(args: Sequence[Any]) -> tuple[str, Any] | None:
+    """Option and value that the last argument stands for beside its array, as `LinkWrenches` does; else None.
+
+    Arrays of other libraries may answer to any attribute, but not with a tuple.
+    """
+    words = getattr(args[-1], "kernel_words", None) if args else None
+    return words if isinstance(words, tuple) else None
+
+
 class _HandOver(tuple[Any, ...]):
     """State bound to a function of `make_callable`.
 
@@ -238,7 +247,7 @@ class _HandOver(tuple[Any, ...]):
             if len(self[8]) <= SLOTS * HELD:  # (an equal word, but another object)
                 self._dispatch(len(args), kwargs, getattr(kernel, "__self__", None))
             return kernel(*args)
-        words = getattr(args[-1], "kernel_words", None) if args else None
+        words = option_of(args)
         if words is not None:
             kernel = self[4].get((len(args), words))
             return self._of_object(args, words) if kernel is None else kernel(*args[:-1], args[-1].kernel_array)

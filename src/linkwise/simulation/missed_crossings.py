@@ -112,8 +112,8 @@ def _with_minima(sol: Any, function: EventFunction, times: FloatArray, values: F
 
     alone: npt.NDArray[np.bool_] = np.append(True, np.diff(times) > 0.0)  # (steps share their ends)
     times, values = times[alone], values[alone]
-    found = [_turning(value, times[low], times[high], values[k]) for low, k, high in _dips(value, times, values)]
-    more = [time for time in found if time is not None]
+    extrema = [_turning(value, times[low], times[high], values[k]) for low, k, high in _dips(value, times, values)]
+    more = [time for time in extrema if time is not None]
     order = np.argsort([*times, *more], kind="stable")
     return np.append(times, more)[order], np.append(values, [value(time) for time in more])[order]
 

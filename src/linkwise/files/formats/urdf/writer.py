@@ -203,8 +203,8 @@ def _robot(mechanism: Mechanism, shapes: Sequence[Shape]) -> Iterator[str]:
     inner += [line for joint in plan.joints for line in _joint(joint)]
     yield '<?xml version="1.0" encoding="utf-8"?>'
     limited = any(joint.link is not None and joint.link.qdd_max is not None for joint in plan.joints)
-    said = limited or any(joint.kind == "screw" for joint in plan.joints)
-    drake = {"xmlns:drake": "http://drake.mit.edu"} if said else {}
+    extended = limited or any(joint.kind == "screw" for joint in plan.joints)
+    drake = {"xmlns:drake": "http://drake.mit.edu"} if extended else {}
     yield from element_lines("robot", {"name": mechanism.name, **drake}, inner)
 
 
